@@ -96,8 +96,6 @@ class SpoolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectorSettings:
-    """One source block of one target: what is read, how often, and for whom."""
-
     source: Source
     settings: Any
     identity: TargetIdentity
@@ -110,7 +108,7 @@ class CollectorSettings:
     block: int = 1
     """Its number among the blocks of its source in the target."""
     address: str = ""
-    """Of the program that the target is, where this block asks it; see `AsksServer`."""
+    """Address of the program that the target is, where this block asks it; see `AsksServer`."""
     state_file: Path | None = None
     """Where the collector remembers how far it is, for one that does; None outside of an agent."""
 
@@ -141,8 +139,6 @@ class CollectorSettings:
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """All of loadwatch.yml."""
-
     server: ServerSettings
     spool: SpoolSettings
     interval_seconds: float

@@ -36,5 +36,5 @@ def configure_logs(log_format: str, *, level: int = logging.INFO) -> None:
 
 
 def silence_logs() -> None:
-    """Let nothing through below `critical`: these commands say themselves what the user must know."""
+    """Suppress log records below `critical`: these commands report to the user themselves."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))

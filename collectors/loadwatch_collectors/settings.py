@@ -33,8 +33,6 @@ Bytes = Annotated[int, BYTES]
 
 
 class Amount(NamedTuple):
-    """So much of a unit, such as bytes_per_second or cores."""
-
     value: float
     unit: str
 

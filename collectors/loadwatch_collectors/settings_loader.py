@@ -32,7 +32,6 @@ class Document(NamedTuple):
     root: Node | None
 
     def error(self, node: Node | None, text: str) -> ConfigError:
-        """The error for what is wrong at `node`."""
         line = node.start_mark.line + 1 if node is not None else 1
         return ConfigError(f"{self.name}:{line}: {text}")
 
@@ -77,7 +76,7 @@ def read_document(path: Path) -> Document:
 
 
 def read_mapping(document: Document, node: Node, what: str) -> dict[str, Entry]:
-    """Keys of a mapping; duplicates are errors, and so is anything else."""
+    """Return the entries of a mapping; a duplicate key or another kind of node is an error."""
 
     def refuse(at: Node, text: str) -> None:
         raise document.error(at, text)
@@ -88,7 +87,6 @@ def read_mapping(document: Document, node: Node, what: str) -> dict[str, Entry]:
 
 
 def unknown_key(document: Document, node: Node, key: str, what: str, known: Iterable[str]) -> ConfigError:
-    """The error for a key that nothing reads, with the nearest key that exists."""
     names = sorted(known)
     if any(word in key for word in _SECRET_WORDS):
         safe = [name for name in names if name.startswith(key) and name.endswith(("_file", "_env"))]
@@ -174,7 +172,6 @@ def _replaced(block: Node, old: Node, new: Node) -> MappingNode:
 
 
 def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:
-    """The Python value of a node as the type hint asks for it."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         options = [option for option in get_args(hint) if option is not type(None)]
@@ -201,7 +198,6 @@ def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:
 
 
 def describe(node: Node) -> str:
-    """What a node is, in the words of an error."""
     if not isinstance(node, ScalarNode) or is_null(node):
         return kind_of(node)
     kind = {"int": "the number", "float": "the number", "bool": "the switch"}.get(

@@ -64,7 +64,6 @@ class Manifest:
     files: Sequence[BackupFile]
 
     def summary(self) -> str:
-        """How much it is, of when and by whom, for people."""
         size, hours = sum(file.bytes for file in self.files), sum(bool(HOUR.fullmatch(one.path)) for one in self.files)
         return (
             f"{self.rows} samples of {hours} hours and {len(self.files)} files, {size / 1e6:.1f} MB; all"

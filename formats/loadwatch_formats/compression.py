@@ -18,7 +18,7 @@ with suppress(ModuleNotFoundError):
     _zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 HEAD_BYTES = 6
-"""So many first bytes tell."""
+"""First bytes of a file that tell its compression."""
 DAMAGE: tuple[type[Exception], ...] = (
     *(EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile),
     *([_zstd.ZstdError] if _zstd else []),
@@ -40,7 +40,6 @@ def opener_of(head: bytes) -> Opener | None:
 
 
 def decompressed(raw: "io.BufferedReader[Any]") -> io.BufferedIOBase:
-    """What an open file holds, from its beginning on; `pieces` reads it."""
     # A buffered reader looks ahead without taking away.
     opened = opener_of(raw.peek(HEAD_BYTES)[:HEAD_BYTES])
     return raw if opened is None else opened(raw)

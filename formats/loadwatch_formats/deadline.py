@@ -26,7 +26,6 @@ class Deadline:
         self.start(seconds, most_bytes)
 
     def start(self, seconds: float, most_bytes: float = math.inf) -> None:
-        """Let the exchange that begins now take `seconds` and receive `most_bytes`."""
         self.extend(seconds)
         self._bytes = most_bytes
 
@@ -78,7 +77,6 @@ class DeadlineSocket(socket.socket):
             self.settimeout(self.deadline.remaining())
 
     def recv_into(self, *args: Any, **options: Any) -> int:
-        """As `socket.recv_into`, within the deadline."""
         self._begin()
         count = super().recv_into(*args, **options)
         if self.deadline is not None:
@@ -86,7 +84,6 @@ class DeadlineSocket(socket.socket):
         return count
 
     def recv(self, *args: Any, **options: Any) -> bytes:
-        """As `socket.recv`, within the deadline."""
         self._begin()
         received = super().recv(*args, **options)
         if self.deadline is not None:
@@ -94,12 +91,10 @@ class DeadlineSocket(socket.socket):
         return received
 
     def send(self, *args: Any, **options: Any) -> int:
-        """As `socket.send`, within the deadline."""
         self._begin()
         return super().send(*args, **options)
 
     def sendall(self, *args: Any, **options: Any) -> None:
-        """As `socket.sendall`, within the deadline."""
         self._begin()
         super().sendall(*args, **options)
 

@@ -54,15 +54,11 @@ class CutOffError(Exception):
 
 
 class RunStart(NamedTuple):
-    """The beginning of a log."""
-
     name: str
     version: str
 
 
 class UserEvent(NamedTuple):
-    """A user that began or ended."""
-
     at: int
     started: bool
 
@@ -96,7 +92,7 @@ class RequestRecord(NamedTuple):
 
 
 def is_binary(head: bytes) -> bool:
-    """By the record of the run: zero, then a version."""
+    """Whether a log is binary: its RUN record begins with a zero byte, then the version."""
     length = int.from_bytes(head[1:5], "big")
     return len(head) >= 10 and head[0] == RUN and 3 <= length <= 40 and bool(_VERSION.fullmatch(head[5 : 5 + length]))
 

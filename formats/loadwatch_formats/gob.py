@@ -18,8 +18,6 @@ class GobError(ValueError):
 
 
 class Field(NamedTuple):
-    """Of a struct."""
-
     name: str
     type: int
 
@@ -55,7 +53,6 @@ class GobStream:
 
     @property
     def left(self) -> int:
-        """Bytes from `offset` on that came, and are no whole message."""
         return len(self._held)
 
     def feed(self, data: bytes) -> Iterator[Message]:
@@ -169,7 +166,7 @@ def _field_list(data: bytes, at: int) -> tuple[tuple[Field, ...], int]:
 
 
 def _name_and_id(data: bytes, at: int) -> tuple[str, int, int]:
-    """What CommonType and fieldType are, and the place behind it."""
+    """Decode a CommonType or a fieldType (name and id); return both and the place behind it."""
     name, number, index = "", 0, -1
     while True:
         delta, at = read_uint(data, at)

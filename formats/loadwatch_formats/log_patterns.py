@@ -15,9 +15,9 @@ from typing import Any, cast
 ANY = "<*>"
 OTHER = "other"
 MOST_CHARACTERS = 2_000
-"""Of a line, and half of it of a pattern."""
+"""Most characters of a line that are read; a pattern keeps half as many."""
 _MOST_OF_JSON = 65_536
-"""The same of a line of JSON: its message may stand behind much else, and cut off it is none."""
+"""Most characters of a line of JSON: its message may come late, and cut JSON cannot be parsed."""
 MOST_WORDS = 40
 MOST_TEMPLATES = 500
 SIMILAR = 0.5
@@ -150,7 +150,7 @@ def _plain(line: str) -> tuple[str, str]:
 
 
 def _varies(word: str) -> str:
-    """A word that holds a digit, or is as long as keys are, is none."""
+    """Replace a word that holds a digit, or is as long as keys are, by a placeholder."""
     own = _PLACEHOLDER.sub("", word)
     if not own or _NAMED.fullmatch(own):
         return word
@@ -168,7 +168,6 @@ class Template:
 
     @property
     def text(self) -> str:
-        """For people."""
         return " ".join(self.words)[: MOST_CHARACTERS // 2]
 
 
@@ -189,7 +188,6 @@ class LogPatterns:
         self._roots: dict[tuple[str, int], _Node] = {}
 
     def add(self, message: Message) -> None:
-        """Count a line."""
         words = message.words
         node = self._leaf(message)
         best = _most_alike(node.templates, words)

@@ -15,9 +15,9 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     "bytes": _SIZES,
     "bytes_per_second": {**_SIZES, **{f"{unit}/s": factor for unit, factor in _SIZES.items()}},
 }
-"""By base unit."""
+"""Factors to the base unit, by base unit and unit."""
 FACTORS: Mapping[str, float] = {unit: factor for units in UNITS.values() for unit, factor in units.items()}
-"""Of all of them: none has two."""
+"""Factors by unit, of all base units: no unit has two."""
 
 
 def to_base(number: float, factor: float) -> float:

@@ -71,15 +71,11 @@ _K6_CODES: Mapping[str, Outcome] = {
 }
 _JMETER_NOT_HTTP = "Non HTTP response code: "
 _LONGEST_READ = 10_000
-"""Of a text, before its beginning is looked at; stack traces tell their cause in the first lines."""
+"""Characters of an error text that are read: a stack trace tells its cause in its first lines."""
 
 
 class Pattern(Protocol):
-    """A compiled regular expression."""
-
-    def search(self, string: str, /) -> re.Match[str] | None:
-        """A match anywhere, or None."""
-        ...
+    def search(self, string: str, /) -> re.Match[str] | None: ...
 
 
 def outcome_of_status(status: int) -> Outcome:
@@ -105,7 +101,7 @@ def jmeter_status(code: str) -> int:
 
 
 def _failed(status: int) -> Outcome:
-    """A good answer that the tool calls failed broke a rule of the script's."""
+    """Outcome of a request that the tool calls failed: with a good status, an assertion failed."""
     kind = outcome_of_status(status)
     return Outcome.ASSERTION if kind is Outcome.OK else kind
 
@@ -135,7 +131,6 @@ class Sorter:
         return int(found[1]) if found else 0
 
     def of_gatling(self, message: str) -> Outcome:
-        """Of a request that Gatling calls KO, by its message."""
         message = message.strip()[:_LONGEST_READ]
         if status := self.gatling_status(message):
             return _failed(status)

@@ -60,11 +60,9 @@ class OwnFigure(NamedTuple):
 
     @property
     def base_unit(self) -> str:
-        """In which it is kept; empty without a unit."""
         return _BASES.get(self.unit, "")
 
     def in_base(self, number: float) -> float:
-        """What was printed, in the base unit."""
         return to_base(number, FACTORS.get(self.unit, 1.0))
 
 

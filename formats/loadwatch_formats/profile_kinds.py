@@ -30,11 +30,9 @@ PROFILE_KINDS: Mapping[str, ProfileKind] = {
 """By name, in the order in which they are taken: what a run would miss most comes first."""
 
 MOST_SECONDS = 60
-"""One profile lasts no longer."""
 MOST_BYTES = 64_000_000
 """One profile is no larger, as it is sent."""
 
 
 def target_of(kind: ProfileKind, seconds: int) -> str:
-    """The last part of the address, with its question."""
     return f"{kind.path}?seconds={seconds}" if kind.lasts else kind.path

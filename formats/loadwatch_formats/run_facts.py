@@ -43,7 +43,6 @@ class Fact:
 
     @property
     def nullable(self) -> bool:
-        """Whether it can be unknown."""
         return NoneType in get_args(self.type)
 
     @property
@@ -54,8 +53,6 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """An issue, a pull request, a dashboard."""
-
     url: str
     title: str = ""
 
@@ -65,8 +62,6 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """What people and tools say of a run."""
-
     name: str = field(
         default_factory=str,
         metadata={"option": "--name", "help": "What the run is called.", "listed": True, "typed": True},
@@ -169,8 +164,6 @@ class RunFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFields(RunFacts):
-    """The facts with what is expected of the run."""
-
     thresholds: list[str] = field(
         default_factory=list[str],
         metadata={
@@ -209,7 +202,6 @@ class RunFields(RunFacts):
 
 
 def facts_of(kind: type[RunFacts]) -> tuple[Fact, ...]:
-    """The facts of a class, in its order."""
     return tuple(Fact(name=one.name, type=one.type, make=_factory(one), **one.metadata) for one in fields(kind))
 
 

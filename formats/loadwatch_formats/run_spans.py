@@ -18,5 +18,4 @@ class Span:
         return self.from_ms // 1_000 * 1_000 <= at_ms <= self.to_ms
 
     def document(self) -> dict[str, int]:
-        """For JSON."""
         return {"from_ms": self.from_ms, "to_ms": self.to_ms}

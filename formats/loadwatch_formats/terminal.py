@@ -13,5 +13,5 @@ def terminal_text(text: str) -> str:
 
 
 def echo(text: object = "", *, err: bool = False) -> None:
-    """Print a line, or lines."""
+    """Print `text` with what a terminal would obey escaped, and flush."""
     print(terminal_text(str(text)), file=sys.stderr if err else sys.stdout, flush=True)

@@ -23,7 +23,6 @@ def width(text: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """The text in at most so many columns."""
     if width(text) <= columns:
         return text
     kept = ""

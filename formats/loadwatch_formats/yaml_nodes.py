@@ -50,8 +50,6 @@ class _Loader(_Base):
 
 
 class Entry(NamedTuple):
-    """One key of a mapping, and what stands there."""
-
     key: ScalarNode
     value: Node
 
@@ -92,12 +90,10 @@ def compose(content: bytes | str, name: str = "") -> Node | None:
 
 
 def is_null(node: Node) -> TypeGuard[ScalarNode]:
-    """Whether nothing stands there."""
     return isinstance(node, ScalarNode) and node.tag == TAG + "null"
 
 
 def pairs(node: MappingNode) -> list[tuple[Node, Node]]:
-    """Keys and values, as they stand there."""
     return cast("list[tuple[Node, Node]]", node.value)
 
 
@@ -140,7 +136,6 @@ def read_mapping(
 
 
 def unknown_key(key: str, what: str, known: Collection[str]) -> str:
-    """What is said of a key that nothing reads, with the nearest one that there is."""
     near = difflib.get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown key {key[:_SHOWN]!r} in {what}; {hint}known keys: {', '.join(sorted(known))}"

@@ -27,7 +27,7 @@ from loadwatch_backend.core.middleware import REFUSAL, SAFE_METHODS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A route's name in the log. `made` leads to the key in the answer that names what was made."""
+    """An audited action; `made` is the path of keys in the response to the name of what was created."""
 
     name: str
     made: tuple[str, ...] = ()
@@ -174,7 +174,6 @@ class AuditLog:
             )
 
     def write_failed_sign_in(self, code: str, address: str, subject: str = "", way: str = "") -> None:
-        """Keep that a stranger could not sign in."""
         detail = {"way": way} if way else {}
         self.write(
             AuditEvent(
@@ -211,9 +210,9 @@ def _row(event: AuditEvent, now_ms: int) -> AuditRow:
 
 
 ACTOR = "loadwatch.actor"
-"""Where a request's scope keeps who is asking."""
+"""Key of the ASGI scope under which the principal of a request is kept."""
 SUBJECT = "loadwatch.subject"
-"""Where a handler may keep what it was done to, when the path holds only an id."""
+"""Key of the ASGI scope under which a handler puts the subject when the path holds only an id."""
 
 
 class AuditMiddleware:
@@ -223,12 +222,10 @@ class AuditMiddleware:
     """
 
     def __init__(self, app: ASGIApp, *, log_of: Callable[[Any], AuditLog]) -> None:
-        """`log_of` finds the log of an application."""
         self.app = app
         self._log_of = log_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and write down what came of it."""
         if scope["type"] != "http" or scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)
             return
@@ -278,7 +275,6 @@ def _subject(scope: Scope, action: Action, status: int, body: bytes) -> str:
 
 
 def _value(body: bytes, path: tuple[str, ...]) -> str:
-    """The text or number that the keys lead to in a JSON answer; empty when they lead nowhere."""
     try:
         value: Any = json.loads(body)
     except ValueError:

@@ -30,8 +30,6 @@ class Cookie:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """Where a request comes from. `secure` says that the browser speaks https."""
-
     address: str
     browser: str
     secure: bool
@@ -39,8 +37,6 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyClaim:
-    """Whom a reverse proxy has signed in; texts as they were sent."""
-
     user: str
     full_name: str = ""
     role: str = ""
@@ -58,7 +54,6 @@ class Credentials:
 
 
 def cookie_name(kind: CookieKind, *, secure: bool) -> str:
-    """The name under which the browser keeps it."""
     return HOST_PREFIX + kind.value if secure else kind.value
 
 
@@ -74,7 +69,6 @@ def new_secret() -> str:
 
 
 def new_id() -> str:
-    """An id that is no secret."""
     return secrets.token_hex(8)
 
 

@@ -35,7 +35,6 @@ Services = Annotated[AccessServices, Depends(service(AccessServices))]
 
 
 async def identify(request: Request, services: Services) -> Principal | None:
-    """Who is asking; None for a stranger."""
     credentials, gate = credentials_of(request, services), services.gate
     principal = gate.identify_at_once(credentials)
     if principal is None and gate.needs_lookup(credentials):
@@ -50,8 +49,6 @@ Asker = Annotated[Principal | None, Depends(identify)]
 
 
 def require(scope: Scope) -> Callable[[Principal | None], Awaitable[Principal]]:
-    """The gate for routes that ask for a scope."""
-
     async def gate(principal: Asker) -> Principal:
         if principal is None:
             raise UnauthorizedError(
@@ -69,7 +66,6 @@ def require(scope: Scope) -> Callable[[Principal | None], Awaitable[Principal]]:
 
 
 async def actor_of(principal: Asker) -> Principal:
-    """Who is doing it, for routes behind a gate."""
     if principal is None:
         raise UnauthorizedError("This needs a token or a session.")
     return principal
@@ -108,7 +104,7 @@ LOOK_SECONDS = 1.0
 
 
 async def leave_of(request: Request, services: Services, principal: Asker) -> "Callable[[], Coroutine[Any, Any, None]]":
-    """Something that waits until the asker is not who was let in any more, or may do something else."""
+    """A coroutine function that returns once the principal is signed out or has other rights."""
     if principal is None:
         raise UnauthorizedError("This needs a token or a session.")
     credentials, gate = credentials_of(request, services), services.gate
@@ -135,7 +131,6 @@ def is_secure(request: Request) -> bool:
 
 
 def visit_of(request: Request) -> Visit:
-    """Where the request comes from."""
     return Visit(
         address=request.client.host if request.client else "",
         browser=request.headers.get("user-agent", ""),
@@ -151,7 +146,6 @@ def cookie_of(request: Request, kind: CookieKind) -> str | None:
 
 
 def set_cookies(request: Request, response: Response, cookies: "tuple[Cookie, ...] | list[Cookie]") -> None:
-    """Have the browser keep or forget cookies."""
     secure = is_secure(request)
     for cookie in cookies:
         response.set_cookie(
@@ -167,7 +161,6 @@ def set_cookies(request: Request, response: Response, cookies: "tuple[Cookie, ..
 
 
 def credentials_of(request: Request, services: AccessServices) -> Credentials:
-    """What the request brings along to say who it is from."""
     return Credentials(
         authorization=request.headers.get("authorization"),
         session=cookie_of(request, CookieKind.SESSION),
@@ -194,5 +187,4 @@ def _claim_of(request: Request, services: AccessServices) -> ProxyClaim | None:
 
 
 def note_subject(request: Request, subject: str) -> None:
-    """What the audit log shall say it was done to, where the path holds only an id."""
     request.scope[SUBJECT] = subject

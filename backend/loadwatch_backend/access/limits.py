@@ -22,7 +22,7 @@ class TooManyAttemptsError(TooManyRequestsError, code="too-many-attempts", title
 
 
 def network_of(address: str) -> str:
-    """What counts as one asker."""
+    """The key under which an address is counted; an IPv6 address counts as its /64 network."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -60,7 +60,7 @@ class FailureLimit:
             )
 
     def wait_after(self, address: str) -> int:
-        """Count one, or say in how many whole seconds there may be another; such a one is not counted."""
+        """Count an attempt and return 0, or return the whole seconds to wait without counting it."""
         key = network_of(address)
         now = self._clock()
         with self._lock:
@@ -76,7 +76,7 @@ class FailureLimit:
             return 0
 
     def forgive(self, address: str) -> None:
-        """The address's latest attempt was right."""
+        """Take back the address's latest attempt, as it succeeded."""
         with self._lock:
             times = self._times.get(network_of(address))
             if times:
@@ -114,7 +114,6 @@ def wait_left_ms(state: Lockout, now_ms: int) -> int:
 
 
 def count_failure(state: Lockout, now_ms: int) -> Lockout:
-    """The state after one more wrong password."""
     failures = 1 if now_ms - state.last_failure_ms > FORGET_MS else state.failures + 1
     beyond = failures - FREE_FAILURES - 1
     wait = 0 if beyond < 0 else min(LONGEST_WAIT_MS, FIRST_WAIT_MS << min(beyond, 16))

@@ -32,8 +32,6 @@ class AccessUnavailableError(UnavailableError, code="access-unavailable"):
 
 
 class Lookup:
-    """Finds the bearers of secrets; `file` holds the tokens of the token file, where there is one."""
-
     def __init__(self, relational: Relational, clock: Clock, file: TokenFile | None = None) -> None:
         self._relational = relational
         self._clock = clock
@@ -110,7 +108,6 @@ class Lookup:
 
 
 def token_principal(row: Any, session_id: str | None) -> Principal:
-    """Who bears a token of the database."""
     return Principal(
         name=row.token_name,
         role=None if row.token_role is None else Role(row.token_role),
@@ -123,7 +120,6 @@ def token_principal(row: Any, session_id: str | None) -> Principal:
 
 
 def user_principal(user_id: int, name: str, role: str, session_id: str | None) -> Principal:
-    """A user who is signed in."""
     return replace(principal_with_role(name, Role(role), PrincipalKind.USER), user_id=user_id, session_id=session_id)
 
 
@@ -132,7 +128,7 @@ def _is_over(expires_ms: int | None, now_ms: int) -> bool:
 
 
 def _is_due(last_ms: int | None, now_ms: int) -> bool:
-    """Also when the last use lies in the future: the clock was set back."""
+    """Whether to write the last use; also if it lies in the future, as the clock was set back."""
     return last_ms is None or abs(now_ms - last_ms) >= TOUCH_MS
 
 

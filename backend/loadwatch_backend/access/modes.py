@@ -35,7 +35,6 @@ def access_of(settings: Settings) -> Access:
 
 
 def brings_users(settings: Settings) -> bool:
-    """Whether a proxy or a provider signs users in."""
     return bool(settings.proxy_user_header or settings.oidc_issuer)
 
 

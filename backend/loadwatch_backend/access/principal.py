@@ -59,7 +59,7 @@ class RoleSource(StrEnum):
     DEFAULT = "default"
     """The setting for those whom no group brings a role."""
     UNKNOWN = "unknown"
-    """From before this was kept: where groups bring roles, as if a group had brought it."""
+    """From before the source was recorded; treated as `GROUP` where groups bring roles."""
 
 
 class PrincipalKind(StrEnum):
@@ -90,11 +90,9 @@ class Principal:
     jobs: frozenset[str] = frozenset()
 
     def may(self, scope: Scope) -> bool:
-        """Whether the scope is theirs."""
         return scope in self.scopes
 
     def may_send(self, job: str) -> bool:
-        """Whether samples and profiles of a job may come from them."""
         return not self.jobs or job in self.jobs
 
     def author(self, typed: str) -> str:
@@ -103,7 +101,6 @@ class Principal:
 
 
 def principal_with_role(name: str, role: Role, kind: PrincipalKind) -> Principal:
-    """Somebody with all that a role brings."""
     return Principal(name=name, role=role, scopes=SCOPES_OF[role], kind=kind)
 
 

@@ -41,13 +41,11 @@ class SessionOwner:
 
 
 def owner_of(principal: Principal) -> SessionOwner | None:
-    """Whose sessions the principal sees to; None where nobody signs in."""
     owner = SessionOwner(user_id=principal.user_id, token_id=principal.token_id, file_token=principal.file_token)
     return None if owner == SessionOwner() else owner
 
 
 def name_key(name: str) -> str:
-    """The name as it is compared."""
     return name.casefold()
 
 
@@ -60,12 +58,10 @@ def any_administrator(session: Session) -> bool:
 
 
 def void_setup(session: Session) -> None:
-    """There is an administrator: the link that makes the first one opens nothing any more."""
     session.execute(delete(SetupRow))
 
 
 def offer_setup(session: Session, secret: str, expires_ms: int) -> None:
-    """Let a link make the first administrator."""
     session.add(SetupRow(secret_hash=hash_secret(secret), expires_ms=expires_ms))
 
 
@@ -87,27 +83,22 @@ def give_role(session: Session, row: UserRow, given: GivenRole) -> None:
 
 
 def role_given(row: UserRow) -> GivenRole:
-    """A user's role and where it comes from."""
     return GivenRole(role=Role(row.role), source=RoleSource(row.role_source))
 
 
 def find_user(session: Session, user_id: int) -> UserRow | None:
-    """A user by id."""
     return session.get(UserRow, user_id)
 
 
 def find_user_by_name(session: Session, name: str) -> UserRow | None:
-    """A user by name, whatever the case."""
     return session.scalars(select(UserRow).where(UserRow.name_key == name_key(name))).first()
 
 
 def find_user_by_external_id(session: Session, external_id: str) -> UserRow | None:
-    """A user of the provider."""
     return session.scalars(select(UserRow).where(UserRow.external_id == external_id)).first()
 
 
 def new_user(name: str, source: UserSource, role_source: RoleSource, now_ms: int, *, seen: bool) -> UserRow:
-    """The row of a user with the least role and no password; `seen`: they are signing in."""
     return UserRow(
         name=name,
         name_key=name_key(name),
@@ -122,21 +113,18 @@ def new_user(name: str, source: UserSource, role_source: RoleSource, now_ms: int
 
 
 def keep_user(session: Session, row: UserRow) -> int:
-    """Write a user, a new one included; returns the id."""
     session.add(row)
     session.flush()
     return row.id
 
 
 def delete_user(session: Session, row: UserRow) -> None:
-    """Delete a user with sessions and lock-outs."""
     end_sessions(session, row.id)
     clear_lockouts_of(session, row.name)
     session.delete(row)
 
 
 def list_users(session: Session) -> Sequence[UserRow]:
-    """All users by name."""
     return session.scalars(select(UserRow).order_by(UserRow.name_key)).all()
 
 
@@ -162,7 +150,7 @@ def count_administrators(session: Session) -> int:
 
 
 def dismiss(session: Session, row: UserRow) -> None:
-    """Whoever nothing brings a role any more: signed out everywhere, and nothing is left of the role they had."""
+    """Take the role from a user to whom nothing gives one any more, and end all of their sessions."""
     give_role(session, row, GivenRole(role=Role.VIEWER, source=RoleSource.DEFAULT))
     end_sessions(session, row.id)
 
@@ -206,7 +194,6 @@ def list_sessions(session: Session, owner: SessionOwner, now_ms: int) -> Sequenc
 
 
 def count_sessions(session: Session, now_ms: int) -> dict[int, int]:
-    """Numbers of sessions that hold, by user."""
     query = (
         select(UserSessionRow.user_id, func.count())
         .where(UserSessionRow.user_id.is_not(None))
@@ -218,19 +205,16 @@ def count_sessions(session: Session, now_ms: int) -> dict[int, int]:
 
 
 def end_sessions(session: Session, user_id: int, but: str | None = None) -> None:
-    """End all of a user's sessions, or all but one."""
     query = delete(UserSessionRow).where(UserSessionRow.user_id == user_id)
     session.execute(query if but is None else query.where(UserSessionRow.id != but))
 
 
 def end_session(session: Session, owner: SessionOwner, session_id: str) -> bool:
-    """End one of somebody's sessions; whether there was one."""
     query = delete(UserSessionRow).where(_is_of(owner)).where(UserSessionRow.id == session_id)
     return cast("CursorResult[Any]", session.execute(query)).rowcount > 0
 
 
 def end_session_by_secret(session: Session, secret: str) -> None:
-    """End the session of a cookie, if there is one."""
     session.execute(delete(UserSessionRow).where(UserSessionRow.secret_hash == hash_secret(secret)))
 
 
@@ -263,12 +247,10 @@ def _keep_newest(session: Session, owner: SessionOwner) -> None:
 
 
 def list_tokens(session: Session) -> Sequence[ApiTokenRow]:
-    """All tokens of the database."""
     return session.scalars(select(ApiTokenRow)).all()
 
 
 def add_token(session: Session, row: ApiTokenRow) -> None:
-    """Write a new one."""
     session.add(row)
 
 
@@ -332,12 +314,10 @@ def bearer_of_session(connection: Connection, secret_hash: str) -> Bearer | None
 
 
 def touch_token(connection: Connection, token_id: str, now_ms: int) -> None:
-    """Note that it was used."""
     connection.execute(update(ApiTokenRow).where(ApiTokenRow.id == token_id).values(last_used_ms=now_ms))
 
 
 def touch_session(connection: Connection, session_id: str, user_id: int | None, now_ms: int) -> None:
-    """Note that a session was used, and its user seen."""
     connection.execute(update(UserSessionRow).where(UserSessionRow.id == session_id).values(last_seen_ms=now_ms))
     if user_id is not None:
         connection.execute(update(UserRow).where(UserRow.id == user_id).values(last_seen_ms=now_ms))
@@ -347,7 +327,7 @@ def touch_session(connection: Connection, session_id: str, user_id: int | None, 
 
 
 def read_lockout(session: Session, key: str) -> Lockout:
-    """Wrong passwords so far under a key."""
+    """The lockout of a key; its row is locked until the transaction ends."""
     row = session.scalars(
         select(LockoutRow).where(LockoutRow.key_hash == hash_secret(key)).with_for_update()
     ).one_or_none()
@@ -357,7 +337,7 @@ def read_lockout(session: Session, key: str) -> Lockout:
 
 
 def write_lockout(session: Session, key: str, name: str, state: Lockout) -> None:
-    """Keep it, and forget those that are over."""
+    """Write the lockout of a key, and delete expired ones."""
     session.execute(delete(LockoutRow).where(LockoutRow.last_failure_ms < state.last_failure_ms - FORGET_MS))
     session.merge(
         LockoutRow(
@@ -371,12 +351,10 @@ def write_lockout(session: Session, key: str, name: str, state: Lockout) -> None
 
 
 def clear_lockout(session: Session, key: str) -> None:
-    """The password was right."""
     session.execute(delete(LockoutRow).where(LockoutRow.key_hash == hash_secret(key)))
 
 
 def clear_lockouts_of(session: Session, name: str) -> None:
-    """An administrator lets the name in again, from everywhere."""
     session.execute(delete(LockoutRow).where(LockoutRow.name_hash == hash_secret(name_key(name))))
 
 
@@ -392,7 +370,6 @@ def read_locks(session: Session) -> dict[str, int]:
 def find_entries(
     session: Session, start_ms: int, end_ms: int, actor: str, action: str, before: int | None, limit: int
 ) -> Sequence[AuditRow]:
-    """Entries of the span, newest first; `action` is the whole or the part before a dot."""
     query = select(AuditRow).where(AuditRow.at_ms >= start_ms).where(AuditRow.at_ms <= end_ms)
     if actor:
         query = query.where(AuditRow.actor == actor)
@@ -406,10 +383,8 @@ def find_entries(
 
 
 def add_entry(session: Session, row: AuditRow) -> None:
-    """Write an entry."""
     session.add(row)
 
 
 def forget_entries(session: Session, before_ms: int) -> None:
-    """Delete what is older."""
     session.execute(delete(AuditRow).where(AuditRow.at_ms < before_ms))

@@ -73,7 +73,6 @@ class UserSource(StrEnum):
 
     PASSWORD = "password"
     HEADER = "header"
-    """A reverse proxy that has signed them in."""
     OIDC = "oidc"
 
 
@@ -200,7 +199,6 @@ class AuditList(Schema):
 
 
 def principal_out(principal: Principal | None) -> PrincipalOut | None:
-    """The principal as it goes out."""
     if principal is None:
         return None
     return PrincipalOut.from_object(principal, scopes=sorted(principal.scopes))

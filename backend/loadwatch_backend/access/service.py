@@ -34,8 +34,6 @@ class WrongTokenError(UnauthorizedError, code="wrong-token", title="Wrong token"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedIn:
-    """Somebody has signed in; the cookies are for their browser."""
-
     session: SessionOut
     principal: Principal
     cookies: tuple[Cookie, ...] = ()
@@ -43,8 +41,6 @@ class SignedIn:
 
 @dataclass(slots=True, kw_only=True)
 class AccessCounts:
-    """What was refused."""
-
     tokens_refused_total: int = 0
     logins_failed_total: int = 0
     headers_ignored_total: int = 0
@@ -52,8 +48,6 @@ class AccessCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessParts:
-    """What the gatekeeper works with; `tokens` is None without a token file, `proxy` without a trusted proxy."""
-
     access: Access
     relational: Relational
     sealing_key: bytes
@@ -78,7 +72,6 @@ class AccessService:
         self._has_administrator = False
 
     def session(self, principal: Principal | None) -> SessionOut:
-        """How one signs in here, and who is."""
         users = self.access is Access.USERS
         return SessionOut(
             access=self.access,
@@ -94,7 +87,6 @@ class AccessService:
         return LOCAL if self.access is Access.OPEN else self._by_token(credentials, file_only=True)
 
     def needs_lookup(self, credentials: Credentials) -> bool:
-        """Whether the database could know more."""
         if self.access is Access.OPEN:
             return False
         return bool(bearer_of(credentials.authorization) or credentials.session or credentials.claim)
@@ -154,13 +146,12 @@ class AccessService:
         return signed_in
 
     def end_session(self, cookie: str | None) -> None:
-        """Forget the session of a cookie; also fine without one."""
         if cookie:
             with self._parts.relational.transaction() as session:
                 end_session_by_secret(session, cookie)
 
     def note_ignored_header(self, peer: str) -> None:
-        """Somebody who is no trusted proxy names a user; logged now and then."""
+        """Count a user header that no trusted proxy sent; the 1st, 10th, 100th and each 1000th is logged."""
         self.counts.headers_ignored_total += 1
         if self.counts.headers_ignored_total in (1, 10, 100) or self.counts.headers_ignored_total % 1_000 == 0:
             logger.warning(

@@ -57,7 +57,6 @@ def generate_token(role: Role | None) -> str:
 
 
 def hash_token(token: str) -> str:
-    """What is kept of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -90,7 +89,6 @@ def _parse_entry(entry: Any, where: str) -> TokenRecord:
 
 
 def format_tokens(records: Sequence[TokenRecord]) -> str:
-    """The text of a token file."""
     entries = [
         {"name": r.name, "role": r.role.value, "sha256": r.sha256, "created": r.created.isoformat()} for r in records
     ]
@@ -146,7 +144,6 @@ class TokenFile:
         return records
 
     def is_private(self) -> bool:
-        """Whether nobody but the owner can read the file."""
         return not stat.S_IMODE(self.path.stat().st_mode) & 0o077
 
     def create(self, name: str, role: Role, now: datetime) -> str:
@@ -184,7 +181,7 @@ class TokenFile:
 
     @contextmanager
     def _locked(self) -> Generator[Sequence[TokenRecord]]:
-        """Two commands at once must not lose each other's token."""
+        """Lock the file and yield its tokens, so that concurrent commands do not lose each other's token."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock = os.open(self.path.with_name(self.path.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
@@ -209,13 +206,12 @@ class TokenFile:
 
 
 def principal_of(record: TokenRecord, session_id: str | None = None) -> Principal:
-    """Who bears a token, or is signed in with it."""
     bearer = principal_with_role(record.name, record.role, PrincipalKind.TOKEN)
     return replace(bearer, file_token=record.sha256, session_id=session_id)
 
 
 FILE_ID = "file-"
-"""Ids of tokens of the file begin so, and go on with the head of the hash: names may hold dots, ids may not."""
+"""Prefix of the ids of tokens in the file, before the head of the hash: ids may not hold dots."""
 
 
 class TokenNotFoundError(NotFoundError, code="token-not-found"):
@@ -239,15 +235,12 @@ class TokenJobsError(InvalidError, code="token-jobs"):
 
 
 class TokenService:
-    """Makes, lists and revokes tokens; `file` holds those of the token file."""
-
     def __init__(self, relational: Relational, clock: Clock, file: TokenFile | None = None) -> None:
         self._relational = relational
         self._clock = clock
         self._file = file
 
     def list(self) -> TokenList:
-        """All tokens by name, those of the file among them."""
         with self._relational.transaction() as session:
             stored = [_out(row) for row in list_tokens(session)]
         filed = [] if self._file is None else [_file_out(record) for record in self._file.usable()]
@@ -305,7 +298,6 @@ class TokenService:
         return name
 
     def revoke_by_name(self, name: str) -> bool:
-        """Forget one; whether there was one."""
         with self._relational.transaction() as session:
             return delete_token(session, name=name) is not None
 

@@ -46,8 +46,6 @@ LOOKUPS_AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessServices:
-    """Everything that has to do with who may do what; `oidc` is None where it is not configured."""
-
     gate: AccessService
     sign_in: SignInService
     users: UserService
@@ -58,7 +56,7 @@ class AccessServices:
     """With the names of the headers in which a trusted proxy names the user; None without one."""
     gate_threads: CapacityLimiter
     watch_threads: CapacityLimiter
-    """Of streams, which fill them while the database hangs."""
+    """Threads for streams, which occupy all of them while the database hangs."""
 
 
 def open_access(settings: Settings, relational: Relational, clock: Clock) -> AccessServices:

@@ -31,24 +31,21 @@ class RunNotices:
         self._news: dict[str, RunNews] = {}
 
     def latest(self) -> Sequence[Notice]:
-        """The notices to send now."""
         found = {notice_key(news): news for news in self._desk.latest()}
         self._news = found
         return [notice_of(news, self._external_url) for news in found.values()]
 
     def delivered(self, notice: Notice) -> None:
-        """It was sent."""
         if notice.key in self._news:
             self._desk.delivered(self._news[notice.key])
 
 
 def notice_key(news: RunNews) -> str:
-    """The same whenever it is made of the same event."""
+    """The same key for each notice of one event."""
     return f"run-{news.run.id}-{news.event.value}"
 
 
 def notice_of(news: RunNews, external_url: str) -> Notice:
-    """The notice of an event."""
     run = news.run
     started = news.event is RunEvent.STARTED
     return Notice(
@@ -82,7 +79,6 @@ def _text_of(run: RunOut, texts: Texts, *, started: bool) -> NoticeText:
 
 
 def run_title(run: RunOut) -> str:
-    """Its name, or what is known instead."""
     return run.name or run.scenario or run.tool or run.id
 
 

@@ -181,7 +181,7 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
 
 
 def _read_or(write_scope: Scope) -> Callable[[Request, Principal | None], Awaitable[Principal]]:
-    """The gate of a router: `read` to look, `write_scope` to change."""
+    """The dependency of a router: safe methods and `READS_BY_POST` need `read`, others `write_scope`."""
     read, write = require(Scope.READ), require(write_scope)
 
     async def gate(request: Request, principal: Asker) -> Principal:

@@ -54,7 +54,6 @@ from loadwatch_backend.core.version import RELEASE
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """For problems of ours, of the router, and of what a request carries."""
     app.exception_handler(ProblemError)(_respond)
     app.exception_handler(HTTPException)(_answer_http)
     app.exception_handler(RequestValidationError)(_answer_invalid)
@@ -173,7 +172,6 @@ def _operation_id(route: APIRoute) -> str:
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's document, with problem details among its components."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         schemas = document.setdefault("components", {}).setdefault("schemas", {})

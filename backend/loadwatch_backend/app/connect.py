@@ -146,7 +146,7 @@ class ConnectFailedError(UnavailableError, code="connect-failed", title="This ho
 
 
 class ConnectService:
-    """One question at a time; safe to use from any thread. Without control there is no agent to speak of."""
+    """Runs one command at a time. Thread-safe. Without `control` there is no agent to ask."""
 
     def __init__(self, control: AgentControl | None, clock: Clock) -> None:
         self._control = control
@@ -165,7 +165,7 @@ class ConnectService:
             return self._look(asked_ms, fresh=fresh)
 
     def _look(self, asked_ms: int, *, fresh: bool) -> ConnectOut:
-        """What somebody else looked up since it was asked will do."""
+        """Take what another thread looked up since `asked_ms`, or what is kept, unless `fresh`."""
         now_ms = self._clock()
         kept = self._kept
         if kept is not None and (kept.looked_ms > asked_ms or (not fresh and 0 <= now_ms - kept.looked_ms < KEPT_MS)):
@@ -185,11 +185,10 @@ class ConnectService:
         return seen
 
     def check(self, given: ConnectIn) -> ConnectCheckOut:
-        """Run each collector of the lines, and change nothing."""
         return self._checked(self._needed_state(), given)
 
     def watch(self, given: ConnectIn) -> ConnectCheckOut:
-        """The same, and where all work the lines are added and the agent starts anew."""
+        """Check the lines; where all work, add them to the agent's file and restart the agent."""
         answer = self._checked(self._needed_state(), given, "--write")
         if answer.written is not None and self._control is not None:
             self._kept = None
@@ -223,7 +222,6 @@ class ConnectService:
         return state
 
     def _run(self, state: AgentState, arguments: tuple[str, ...]) -> dict[str, Any]:
-        """What the command says; it is our own, with words of our own."""
         config = ("--config", str(state.config)) if state.running else ()
         command = [*state.command, "connect", "--json", *config, *arguments]
         try:

@@ -19,7 +19,6 @@ KEEPALIVE = b": still here\n\n"
 
 
 def format_samples_event(newest_ms: int | None, committed_ms: int) -> bytes:
-    """One server-sent event."""
     data = orjson.dumps({"newest_ms": newest_ms, "committed_ms": committed_ms})
     return b"event: samples\ndata: " + data + b"\n\n"
 
@@ -38,11 +37,9 @@ class LiveHub:
 
     @property
     def streams(self) -> int:
-        """How many streams are open."""
         return len(self._wake)
 
     def open(self) -> None:
-        """Start on the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     def publish(self, newest_ms: int | None, committed_ms: int) -> None:
@@ -50,7 +47,6 @@ class LiveHub:
         self._tell("samples", lambda: format_samples_event(newest_ms, committed_ms))
 
     def publish_alerts(self, changed_ms: int) -> None:
-        """Tell all streams that alerts have changed, as `publish`."""
         self._tell("alerts", lambda: b"event: alerts\ndata: " + orjson.dumps({"changed_ms": changed_ms}) + b"\n\n")
 
     def _tell(self, kind: str, event: Callable[[], bytes]) -> None:
@@ -103,7 +99,6 @@ class LiveHub:
             self._wake.discard(wake)
 
     async def _pause(self) -> None:
-        """Wait out the interval, or less when the hub closes."""
         end = asyncio.get_running_loop().time() + self._interval_seconds
         while not self._closed and (left := end - asyncio.get_running_loop().time()) > 0:
             await asyncio.sleep(min(left, 0.05))

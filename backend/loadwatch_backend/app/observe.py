@@ -48,7 +48,6 @@ class Number:
     label: str | tuple[str, ...] = ""
 
     def family(self) -> Metric:
-        """The metric with its present values."""
         labels = [self.label] if self.label and isinstance(self.label, str) else list(self.label)
         known = CATALOGUE[self.name]
         make = CounterMetricFamily if known.type == "counter" else GaugeMetricFamily
@@ -63,8 +62,6 @@ class Number:
 
 
 class NumbersCollector(Collector):
-    """Reads numbers at each scrape."""
-
     def __init__(self, numbers: Sequence[Number]) -> None:
         self._numbers = numbers
 
@@ -92,8 +89,6 @@ def own_numbers(
     heartbeat: Heartbeat | None,
     access: AccessServices,
 ) -> list[Number]:
-    """What /metrics shows of the server's parts."""
-
     def by_name(read: Callable[[], Mapping[Any, float]]) -> Callable[[], Mapping[str, float]]:
         return lambda: {str(name): float(number) for name, number in read().items()}
 
@@ -177,8 +172,6 @@ def own_numbers(
 
 
 class ServerMetrics:
-    """The registry and what is counted as it happens."""
-
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.requests = Histogram(
@@ -198,7 +191,6 @@ class ServerMetrics:
         PlatformCollector(registry=self.registry)
 
     def show(self, numbers: Sequence[Number]) -> None:
-        """Read these too from now on."""
         self.registry.register(NumbersCollector(numbers))
 
     def observe(self, scope: Mapping[str, Any], status: int, seconds: float) -> None:
@@ -210,7 +202,6 @@ class ServerMetrics:
             self.refusals.labels(scope[REFUSAL]).inc()
 
     def page(self) -> bytes:
-        """All metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
 

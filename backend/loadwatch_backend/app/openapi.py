@@ -15,7 +15,6 @@ def format_document() -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the document to the file that is named."""
     Path(arguments[0]).write_text(format_document())
 
 

@@ -121,7 +121,7 @@ PROFILE = "profile"
 """The label, or the annotation, by which a rule asks for profiles."""
 OTLP_SCOPE = "otel.scope"
 HEARTBEAT_SLACK_MS = 60_000
-"""Patience with rules that are late, before the sign of life is withheld."""
+"""How late rules may be before the heartbeat is withheld."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ class Services:
     backups: Backups
     prometheus_facts: ServerFacts
     setup_secret: str | None
-    """Of the first administrator's link, while there is no administrator."""
+    """The secret of the first administrator's link, while there is no administrator."""
 
     def end_streams(self) -> None:
         """End open streams and queries, so that the server can stop; on the event loop's thread."""
@@ -350,7 +350,7 @@ def _run_span(runs: RunServices, run_id: str) -> Span:
 
 
 def _find_anew(analyses: Analyses, file: EvidenceFile) -> None:
-    """Requests of a run are known only once its access log is imported: what is found of it is found again."""
+    """Refresh a run's findings once its access log is imported, for only then its requests are known."""
     if file.kind is EvidenceKind.ACCESS_LOG:
         with suppress(RunNotFoundError):
             analyses.refresh(file.run, anew=True)
@@ -359,8 +359,6 @@ def _find_anew(analyses: Analyses, file: EvidenceFile) -> None:
 def _open_profile_orders(
     ground: Foundation, leadership: Leadership, evaluator: Evaluator, files: EvidenceFiles
 ) -> ProfileOrders:
-    """Profiles are ordered while this server leads."""
-
     def runs() -> Sequence[RunNow]:
         return [
             RunNow(id=run.id, started_ms=run.started_ms, planned_seconds=run.planned_seconds)
@@ -388,7 +386,6 @@ def _open_profile_orders(
 
 
 def _alerts_with_profiles(evaluator: Evaluator) -> Sequence[FiringAlert]:
-    """Firing alerts whose rule asks for profiles."""
     found: list[FiringAlert] = []
     for one in evaluator.live().values():
         alert = one.alert
@@ -409,7 +406,6 @@ def _alerts_with_profiles(evaluator: Evaluator) -> Sequence[FiringAlert]:
 def _open_heartbeat(
     ground: Foundation, leadership: Leadership, notifications: NotificationServices, alerts: AlertServices
 ) -> Heartbeat | None:
-    """The sign of life that others watch the server by, where an address is set."""
     settings = ground.settings
     if settings.heartbeat_url is None:
         return None

@@ -18,7 +18,6 @@ class ListenAddress:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach the address."""
         return is_loopback(self.host)
 
     @property

@@ -25,7 +25,6 @@ class Cancellation:
 
     @property
     def asked(self) -> bool:
-        """Whether the work is to end."""
         return bool(self._reason)
 
     def cancel(self, reason: str) -> None:

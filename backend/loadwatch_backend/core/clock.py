@@ -58,7 +58,6 @@ class SteadyClock:
         self()
 
     def __call__(self) -> int:
-        """The time that is believed."""
         with self._lock:
             wall_ms, now = self.wall(), self.monotonic()
             offset_ms = wall_ms - round(now * 1_000)
@@ -78,11 +77,9 @@ class SteadyClock:
 
     @property
     def jump_ms(self) -> int:
-        """By how much the wall clock is ahead of what is believed; 0 mostly."""
         believed_ms = self()
         return 0 if self._jumped is None else self.wall() - believed_ms
 
     def span(self) -> tuple[int, int]:
-        """The earlier and the later of what is believed and the wall clock."""
         believed_ms, wall_ms = self(), self.wall()
         return min(believed_ms, wall_ms), max(believed_ms, wall_ms)

@@ -30,7 +30,6 @@ class ProblemError(Exception):
         return said if isinstance(said, str) else ""
 
     def headers(self) -> dict[str, str]:
-        """What the answer says beside its document."""
         return {}
 
     def problem(self, instance: str) -> dict[str, Any]:
@@ -83,14 +82,11 @@ class LimitError(ProblemError, code="limit", status=422, title="Limit reached"):
 
 
 class TooManyRequestsError(ProblemError, code="too-many-requests", status=429, title="Too many requests"):
-    """Somebody asks too often; the answer's `Retry-After` says when to come again."""
-
     def __init__(self, detail: str, *, retry_after_seconds: int) -> None:
         super().__init__(detail, retry_after_seconds=retry_after_seconds)
         self.retry_after_seconds = retry_after_seconds
 
     def headers(self) -> dict[str, str]:
-        """When to come again."""
         return {"Retry-After": str(self.retry_after_seconds)}
 
 
@@ -98,5 +94,4 @@ class UnavailableError(ProblemError, code="unavailable", status=503, title="Unav
     """The server cannot do this now; the same request may work later."""
 
     def headers(self) -> dict[str, str]:
-        """When to come again."""
         return {"Retry-After": "5"}

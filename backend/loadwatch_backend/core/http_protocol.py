@@ -58,18 +58,17 @@ class Connections:
         self._warned_at = float("-inf")
 
     def bound(self, files: int, proxies: Sequence[IPv4Network | IPv6Network]) -> None:
-        """Of so many files that may be open."""
+        """Derive the limit of connections from the number of files that may be open."""
         self.most = min(max(files - OWN_FILES, files // 2), MOST_CONNECTIONS)
         self._proxies = proxies
 
     def note_sender(self, address: str) -> None:
-        """Samples came from there."""
         self._senders[address] = time.monotonic()
         if len(self._senders) > self.most:
             del self._senders[next(iter(self._senders))]
 
     def begin(self, address: str) -> bool:
-        """One more; whether it may stay. Either way it is to be ended."""
+        """Count a connection; whether it may stay. Call `end` for it in either case."""
         self.open += 1
         self._by_address[address] += 1
         now = time.monotonic()
@@ -89,7 +88,6 @@ class Connections:
         return not reason
 
     def await_head(self, transport: asyncio.Transport, *, comes: bool) -> None:
-        """A head is to come there, or no longer."""
         self._heads.pop(transport, None)
         if comes:
             self._heads[transport] = None
@@ -104,7 +102,6 @@ class Connections:
         return True
 
     def end(self, address: str) -> None:
-        """One less."""
         self.open -= 1
         self._by_address[address] -= 1
         if not self._by_address[address]:
@@ -112,7 +109,6 @@ class Connections:
 
 
 CONNECTIONS = Connections()
-"""Of the process, as its limit of open files is."""
 
 
 @lru_cache(maxsize=1)
@@ -134,7 +130,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     _address: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
-        """See uvicorn."""
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
         if not CONNECTIONS.begin(self._address):
@@ -145,7 +140,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._check_task = self.loop.call_later(CHECK_SECONDS, self._check)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See uvicorn."""
         if self._check_task is not None:
             self._check_task.cancel()
         if self._address is not None:
@@ -185,24 +179,20 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def on_headers_complete(self) -> None:
-        """See uvicorn."""
         self._came_further = self._answering = True
         self._await("body")
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """See uvicorn."""
         self._came_further = True
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_response_complete(self) -> None:
-        """See uvicorn."""
         self._answering = False
         super().on_response_complete()
 
     def on_message_complete(self) -> None:
-        """See uvicorn."""
         self._came_further = True
         self._await("")
         super().on_message_complete()

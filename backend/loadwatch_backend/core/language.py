@@ -19,11 +19,9 @@ TRANSLATIONS: Mapping[str, tuple[str, Language]] = {
     for language in Language
     if language is not Language.EN
 }
-"""Annotation to what it translates, and into which language."""
 
 
 def translation_key(name: str, language: Language) -> str:
-    """The annotation that holds another one in a language."""
     return f"loadwatch_{name}_{language}"
 
 
@@ -37,7 +35,6 @@ def in_language(annotations: Mapping[str, str], language: Language) -> dict[str,
 
 
 def translations_of(annotations: Mapping[str, str]) -> dict[Language, dict[str, str]]:
-    """By language, what a rule gives in it."""
     found: dict[Language, dict[str, str]] = {}
     for key, (name, language) in TRANSLATIONS.items():
         if annotations.get(key):

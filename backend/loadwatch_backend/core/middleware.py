@@ -64,7 +64,6 @@ REFUSAL = "loadwatch.refusal"
 
 
 async def send_problem(error: ProblemError, scope: Scope, send: Send) -> None:
-    """Answer with the error, in the form that errors have at the path."""
     scope[REFUSAL] = error.code
     document, media_type = error_document(error, scope["path"])
     body = orjson.dumps(document)
@@ -91,7 +90,6 @@ class ClientMiddleware:
         self._secure_host = address.netloc.lower() if address.scheme == "https" else ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Find out, then pass on."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             peer = scope["client"][0] if scope.get("client") else ""
@@ -126,7 +124,6 @@ class GuardMiddleware:
         self._cookies = cookies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
         if scope["type"] == "http":
             try:
                 self._check(scope, Headers(scope=scope))
@@ -206,7 +203,6 @@ class BodyLimitMiddleware:
         self._exempt = exempt
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what is small enough."""
         if scope["type"] != "http" or self._exempt(scope["path"]):
             await self.app(scope, receive, send)
             return
@@ -239,14 +235,10 @@ class BodyLimitMiddleware:
 
 
 class SecurityHeadersMiddleware:
-    """Adds the headers that keep browsers from guessing, framing and leaking."""
-
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on and add to the answer."""
-
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -308,7 +300,6 @@ class HeadMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Ask as GET."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
@@ -341,7 +332,6 @@ class ObserveMiddleware:
         self._observer = observer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on and measure."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -50,7 +50,6 @@ _PAGE = re.compile("|".join(re.escape(path).replace(r"\*", "[^/]+") for path in 
 
 
 def is_page(path: str) -> bool:
-    """Whether the browser draws a page at the path."""
     return path == "/index.html" or _PAGE.fullmatch(path.rstrip("/") or "/") is not None
 
 

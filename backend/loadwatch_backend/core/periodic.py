@@ -49,7 +49,6 @@ class Periodic:
             self._thread.start()
 
     def wake(self) -> None:
-        """Tick soon."""
         self._wake.set()
 
     def close(self, timeout_seconds: float | None = None) -> None:

@@ -23,7 +23,6 @@ class MalformedError(BadRequestError, code="malformed-json", title="Not JSON"):
 
 
 def problem_of_validation(errors: Sequence[Mapping[str, Any]]) -> ProblemError:
-    """A problem for what pydantic found, naming each field and what is wrong with it."""
     if any(error["type"] == "json_invalid" for error in errors):
         first = errors[0]
         return MalformedError(f"The body is not JSON: {first.get('ctx', {}).get('error', 'it cannot be parsed')}.")
@@ -32,7 +31,6 @@ def problem_of_validation(errors: Sequence[Mapping[str, Any]]) -> ProblemError:
 
 
 def problem_of_status(status: int, detail: str, method: str, path: str) -> ProblemError:
-    """A problem for an error that the framework raised by its status."""
     if status == 404:
         return NotFoundError(f"There is nothing at {path}.")
     if status == 405:

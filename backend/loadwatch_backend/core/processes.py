@@ -68,7 +68,6 @@ class AgentControl:
         return self._ask("restart")
 
     def close(self) -> None:
-        """Let go of the socket; nothing can be asked any more."""
         self._connection.close()
 
     def _ask(self, question: Question) -> AgentState:
@@ -127,7 +126,6 @@ class AgentKeeper:
         self._own.send(json.dumps(document, default=str).encode())
 
     def close(self) -> None:
-        """Let go of both ends."""
         self._own.close()
         self.given.close()
 
@@ -146,13 +144,10 @@ def _end_with_parent() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Child:
-    """A running child and how to speak of it."""
-
     name: str
     process: "subprocess.Popen[bytes]"
 
     def ending(self) -> str | None:
-        """How it ended, in words; None while it runs."""
         status = self.process.poll()
         if status is None:
             return None
@@ -190,7 +185,6 @@ def stop_child(child: Child) -> str | None:
 
 
 def first_ending(children: Sequence[Child]) -> str | None:
-    """How the first child that ended did so; None while all run."""
     return next((ending for child in children if (ending := child.ending()) is not None), None)
 
 
@@ -216,7 +210,6 @@ class StopRequest:
         self.asked = False
 
     def install(self) -> None:
-        """Take over both signals."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._ask)
 

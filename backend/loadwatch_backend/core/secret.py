@@ -47,7 +47,6 @@ class Secret:
 
 
 def secrets_in(value: object) -> Iterator[Secret]:
-    """All secrets in a part of the configuration."""
     if isinstance(value, Secret):
         yield value
     elif is_dataclass(value):

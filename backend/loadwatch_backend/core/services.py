@@ -63,7 +63,7 @@ class Lane:
             result.cancel()
 
     def endpoint(self, function: Callable[..., T]) -> Callable[..., Coroutine[Any, Any, T]]:
-        """A plain endpoint that runs here."""
+        """Wrap a synchronous endpoint so that it runs in this lane."""
         signature = inspect.signature(function)
         named = next((one.name for one in signature.parameters.values() if one.annotation is Request), None)
         name = named or "lane_request"
@@ -85,7 +85,6 @@ REPORTS = Lane("reports", threads=2, waiting=100, seconds=60.0)
 
 
 async def gone(receive: Receive) -> None:
-    """Returns when the client has closed its connection."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
@@ -103,8 +102,6 @@ def find_service(app: Any, kind: type[S]) -> S:
 
 
 def service(kind: type[S]) -> Callable[[Request], Awaitable[S]]:
-    """A dependency: the application's service of a type."""
-
     async def find(request: Request) -> S:  # Async: FastAPI would send anything else to a thread.
         return find_service(request.app, kind)
 
@@ -121,6 +118,5 @@ async def request_body(request: Request) -> AsyncGenerator[bytes]:
 
 
 def announced_size(request: Request) -> int | None:
-    """Size of the body, where the sender says so."""
     size = request.headers.get("content-length", "")
     return int(size) if size.isdigit() else None

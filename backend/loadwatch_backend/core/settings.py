@@ -24,7 +24,6 @@ TEXT = r"^[!-~]{0,300}$"
 HEADER = r"^([A-Za-z0-9][A-Za-z0-9-]{0,99})?$"
 
 FOR_TESTS = frozenset({"LOADWATCH_FAULT", "LOADWATCH_CLOCK_OFFSET_FILE"})
-"""See `core.faults` and `core.clock`."""
 OTHERS = frozenset(
     {
         "LOADWATCH_TOKEN",
@@ -57,8 +56,6 @@ class SettingsError(Exception):
 
 
 class AccessMode(StrEnum):
-    """Who has to sign in."""
-
     AUTO = "auto"
     """Nobody on a loopback address; tokens where only a token file is named; users anywhere else."""
     OPEN = "open"
@@ -67,7 +64,7 @@ class AccessMode(StrEnum):
 
 
 class NewUserRole(StrEnum):
-    """What somebody may do who comes for the first time, signed in elsewhere."""
+    """The role of a user whom a proxy or the OpenID Connect provider names for the first time."""
 
     VIEWER = "viewer"
     EDITOR = "editor"
@@ -77,8 +74,6 @@ class NewUserRole(StrEnum):
 
 
 class LogFormat(StrEnum):
-    """How log lines look."""
-
     AUTO = "auto"
     """Text on a terminal, JSON anywhere else."""
     JSON = "json"
@@ -318,22 +313,18 @@ class Settings(BaseSettings):
 
     @property
     def retention_ms(self) -> int:
-        """Age at which samples are deleted, in milliseconds."""
         return int(self.retention_days * DAY_MS)
 
     @property
     def rollup_retention_ms(self) -> int:
-        """Age at which rollups are deleted, in milliseconds."""
         return int(self.rollup_retention_days * DAY_MS)
 
     @property
     def relational_url(self) -> str | None:
-        """The URL of the relational database with its password; None for the default."""
         return None if self.database_url is None else self.database_url.reveal()
 
     @property
     def head_bytes(self) -> int:
-        """Memory for the newest samples."""
         return self.store_memory_bytes // 3
 
     @property
@@ -350,7 +341,6 @@ def _file_variable(name: str) -> str:
 
 
 def known_variables() -> frozenset[str]:
-    """Names of all variables that the server reads."""
     return frozenset(PREFIX + name.upper() for name in Settings.model_fields) | {
         _file_variable(name) for name in SECRETS
     }

@@ -52,7 +52,7 @@ def _rune(number: int, escape: str) -> str:
 
 
 def quote(text: str) -> str:
-    """As strconv.Quote writes it."""
+    """Quotes a text as Go's strconv.Quote does."""
     return '"' + "".join(map(_quoted, text)) + '"'
 
 
@@ -68,7 +68,7 @@ def _quoted(letter: str) -> str:
 
 
 def parse_number(text: str) -> float | None:
-    """A parameter's value as a number, with a unit of a time or a size after it or not; None for words."""
+    """A parameter's value as a number, with or without a unit of time or size; None for words."""
     cleaned = text.strip().replace("_", "").replace(",", "")
     for suffix, factor in _FACTORS:
         if cleaned.endswith(suffix) and cleaned != suffix:

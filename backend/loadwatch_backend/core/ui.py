@@ -63,7 +63,6 @@ class UserInterface:
         self._directory = directory
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with a file, with the page, or with a problem."""
         if scope["type"] != "http":
             return
         path: str = scope["path"]
@@ -91,7 +90,6 @@ class UserInterface:
         return file if inside else None
 
     def _page(self, status: int) -> Response:
-        """The page with a policy of its own; what it shows at a path, and that there is nothing, the browser draws."""
         try:
             html = (self._directory / "index.html").read_text()
         except FileNotFoundError:

@@ -29,18 +29,14 @@ class UploadLimit:
     advice: str
 
     def error(self) -> UploadTooLargeError:
-        """The file is larger."""
         return UploadTooLargeError(f"The file is larger than {self.most_bytes} bytes; {self.advice}")
 
 
 IMPORT_LIMIT = UploadLimit(most_bytes=64 << 30, advice="send it in parts, or packed with gzip or zstd.")
-"""Of results and archives."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file that has arrived whole."""
-
     path: Path
     bytes: int
     sha256: str
@@ -133,7 +129,6 @@ async def receive(chunks: AsyncIterator[bytes], path: Path, limit: UploadLimit) 
 
 
 def save(source: IO[bytes], path: Path, limit: UploadLimit) -> Upload:
-    """As `receive`, from something that is open here."""
     sink = _Sink(path)
     try:
         while piece := source.read(min(WRITE_BYTES, limit.most_bytes - sink.size + 1)):

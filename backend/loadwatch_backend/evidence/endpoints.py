@@ -31,7 +31,7 @@ Document = Callable[[Callable[[], Schema]], Awaitable[Response]]
 
 
 async def _paged(request: Request, queries: Annotated[Queries, Depends(service(Queries))]) -> Document:
-    """What makes a document in the turn of pages' queries."""
+    """Returns a function that builds a document in the queue of pages' queries."""
 
     def respond(read: Callable[[], Schema]) -> Awaitable[Response]:
         def document() -> Iterator[bytes]:

@@ -22,13 +22,10 @@ MALFORMED = (KeyError, IndexError, TypeError, ValueError, AttributeError, Overfl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptDigests:
-    """The newest digest of each run, of one kind."""
-
     files: EvidenceFiles
     kind: EvidenceKind
 
     def newest(self, run_id: str) -> Path | None:
-        """Its file; None where the run has none."""
         kept = self.files.list(run_id, self.kind)
         try:
             return self.files.open(kept[-1].id).path if kept else None
@@ -36,7 +33,6 @@ class KeptDigests:
             return None
 
     def content(self, run_id: str) -> bytes | None:
-        """What it holds, as `read_content`; None where the run has none."""
         path = self.newest(run_id)
         return None if path is None else read_content(path)
 
@@ -71,7 +67,7 @@ class Digest:
         self.outside = int(number(self.lines.get("outside", 0)))
 
     def rows(self, name: str) -> Any:
-        """Of the steady window, else of all."""
+        """Rows of the steady window where the digest has one, else of the whole log."""
         return (self.document if self.steady is None else self.steady)[name]
 
     def span(self) -> tuple[int, int] | None:

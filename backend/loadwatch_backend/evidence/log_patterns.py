@@ -51,7 +51,7 @@ GREW = 2.0
 LEAST_BEFORE_MS = 10_000
 """A log that was read for a shorter time before the run says nothing of that time."""
 SENT_AGAIN_MS = 30_000
-"""A number that did not change is sent again within this time: one that comes later than that began at zero."""
+"""An unchanged counter is sent again within this time: a series that starts later began at zero."""
 _ORDER = (LogTrend.NEW, LogTrend.GREW, LogTrend.UNKNOWN, LogTrend.SAME, LogTrend.FELL)
 
 
@@ -209,7 +209,7 @@ SHORTEST_BEFORE_MS = 60_000
 LONGEST_BEFORE_MS = 900_000
 """The time before a run that it is held against is as long as the run, within these bounds."""
 MARGIN_MS = 30_000
-"""Earlier than that is seen, too: a counter that did not move is sent every 15 s or so."""
+"""Samples are read from so much earlier: an unchanged counter is only sent every 15 s or so."""
 MOST_PATTERNS = 200
 
 

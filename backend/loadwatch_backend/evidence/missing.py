@@ -56,11 +56,9 @@ def read_faults(store: Reader, collectors: Sequence[str], from_ms: int, to_ms: i
 
 
 def fault_remarks(faults: Sequence[Fault], language: Language) -> list[str]:
-    """What failed, in words. Pure."""
     say = Texts("missing", language)
     return [say("failed", collector=one.collector, instance=one.instance, error=one.error) for one in faults]
 
 
 def profile_remarks(faults: Sequence[Fault], language: Language) -> list[str]:
-    """That there are no profiles, and what to do. Pure."""
     return [Texts("missing", language)("no_profiles"), *fault_remarks(faults, language)]

@@ -18,8 +18,6 @@ from loadwatch_backend.evidence.records.model import FloatArray
 
 @dataclass(frozen=True, slots=True, order=True)
 class RouteKey:
-    """A route and its method."""
-
     method: str
     route: str
 
@@ -71,7 +69,7 @@ def busiest_job(by_job: Mapping[str | None, FloatArray]) -> str | None:
 
 
 KEPT_SHARE = 4 / SPREAD
-"""A name with more of a place's requests is a route of its own: as whoever learnt the placeholder decides."""
+"""A name with a larger share of a placeholder's requests stays a route of its own."""
 Value = TypeVar("Value")
 
 
@@ -101,7 +99,6 @@ def folds(sources: Sequence[Mapping[RouteKey, float]]) -> dict[RouteKey, RouteKe
 def folded(
     by: Mapping[RouteKey, Value], of: Mapping[RouteKey, RouteKey], add: Callable[[Value, Value], Value]
 ) -> dict[RouteKey, Value]:
-    """Values by route, each under the name of `folds`; those of one name added up."""
     found: dict[RouteKey, Value] = {}
     for key, value in by.items():
         name = of.get(key, key)

@@ -33,7 +33,7 @@ from loadwatch_backend.evidence.series import MOST_SERIES, BoolArray, Edges, Gro
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
-"""Ranks that a table shows."""
+"""Quantiles that a table shows; `max` is 1."""
 
 
 class RouteSource(StrEnum):
@@ -94,7 +94,6 @@ class Window:
 
     @property
     def seconds(self) -> float:
-        """Length of what is known."""
         return (self.span[1] - self.span[0]) / 1_000 * self.known
 
 
@@ -131,7 +130,6 @@ def classes_of(statuses: Mapping[str, float]) -> dict[str, float]:
 
 
 def with_same_names(first: Window, second: Window) -> tuple[Window, Window]:
-    """Two windows in which the same routes have the same names, so that one can be held against the other."""
     sources = [{one.key: one.requests for one in window.routes} for window in (first, second)]
     same = folds(sources)
     if not same:
@@ -145,7 +143,7 @@ def with_same_names(first: Window, second: Window) -> tuple[Window, Window]:
 
 
 def together(first: Counted, second: Counted) -> Counted:
-    """Two that are one route; of ranks nothing can be said."""
+    """Adds two that are one route; their quantiles cannot be combined and are left out."""
     known = [one.seconds for one in (first, second) if one.seconds is not None]
     sent = [one.sent_bytes for one in (first, second) if one.sent_bytes is not None]
     codes = first.statuses.keys() | second.statuses.keys()
@@ -382,7 +380,7 @@ MOST_INTERVALS, MOST_BUCKET_INTERVALS = 600, 30
 MOST_ROUTES = 100
 """By requests; all others are one line."""
 _ROUTES_AT_ONCE = 10
-"""Whose buckets are read together: a route has 70 for each method and instance."""
+"""Routes whose buckets are read together: each has 70 series per method and instance."""
 
 _Totals = dict[RouteKey, float]
 
@@ -396,14 +394,14 @@ class RouteKeys:
     same: Mapping[RouteKey, RouteKey] = field(default_factory=dict[RouteKey, RouteKey])
 
     def of(self, labels: Mapping[str, str]) -> RouteKey | None:
-        """None of those that another job counted."""
+        """The route of a series; None where another job counted it."""
         if self.names.job_of(labels) != self.job:
             return None
         key = RouteKey(labels.get(self.names.method, ""), labels[self.names.route])
         return self.same.get(key, key)
 
     def folded(self, requests: Grown) -> "RouteKeys":
-        """With one name for one route, by the requests of each source."""
+        """These keys with routes folded by the requests of each source."""
         return replace(self, same=folds(by_source(requests.labels, requests.values.sum(axis=1).tolist(), self.of)))
 
 
@@ -580,7 +578,6 @@ def routes_out(
     language: Language,
     faults: Sequence[Fault] = (),
 ) -> RunRoutes:
-    """The document of a table, held against another run's; `faults` of collectors that should have counted."""
     compared = base is not None and other is not None and other.source is not RouteSource.NONE
     before = _figures(other) if compared and other is not None else {}
     here = _figures(window)
@@ -661,7 +658,6 @@ class RouteTables:
     logs: KeptDigests
 
     def of_run(self, held: HeldRun, language: Language) -> RunRoutes:
-        """The table of a run, held against another run; of the steady window where it has one."""
         run, other = held.run, held.base
         counted = self._counted(run, whole=held.whole)
         before = None if other is None else self._counted(other, whole=held.whole)

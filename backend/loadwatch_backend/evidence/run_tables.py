@@ -11,7 +11,7 @@ from loadwatch_backend.evidence.statements import StatementTables
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTables:
-    """Safe to use from any thread. Each table is made `of_run`, of what `held` finds."""
+    """Tables of runs by `of_run`, from the runs that `held` finds; safe to use from any thread."""
 
     runs: Runs
     routes: RouteTables

@@ -27,7 +27,6 @@ class RunWindow:
 
     @property
     def span(self) -> tuple[int, int]:
-        """All of it, ms."""
         return self.from_ms, self.to_ms
 
 
@@ -42,8 +41,6 @@ class HeldRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherRun:
-    """A run of the same scenario."""
-
     id: str
     name: str
     started_ms: int
@@ -52,9 +49,7 @@ class OtherRun:
 class Runs(Protocol):
     """The registry of runs (`runs.registry.registry`); each raises NotFoundError of a run that is not there."""
 
-    def window(self, run_id: str) -> RunWindow:
-        """One run, analysed."""
-        ...
+    def window(self, run_id: str) -> RunWindow: ...
 
     def name(self, run_id: str) -> str:
         """Its name, else its id."""
@@ -93,8 +88,6 @@ class RequestsBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestCount:
-    """Requests of a time, and who counted them."""
-
     requests: float
     by: RequestsBy
 

@@ -14,7 +14,7 @@ from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOp
 BoolArray = npt.NDArray[np.bool_]
 SLICE_MS = 600_000
 LARGEST_VALUE = 1e30
-"""What is larger, or infinite, counts nothing: it is a gap, and sums and products of all others stay finite."""
+"""Values beyond this, and infinities, are treated as gaps, so that sums and products stay finite."""
 MOST_SERIES = 20_000
 """Of one metric; of more, the first ones are read."""
 MOST_INTERVALS = 1_200
@@ -34,7 +34,6 @@ class Edges:
 
     @property
     def count(self) -> int:
-        """How many intervals."""
         return max(len(self.times) - 1, 0)
 
 

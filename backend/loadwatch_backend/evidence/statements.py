@@ -64,7 +64,6 @@ class Counted:
 
     @property
     def mean_seconds(self) -> float:
-        """Of a call."""
         return self.seconds / self.calls if self.calls else 0.0
 
 
@@ -141,7 +140,6 @@ def lines_of(window: Window) -> list[Line]:
 
 
 def name_of(source: StatementSource, schema: str, text: str, digests: Sequence[str]) -> tuple[str, str]:
-    """The id of a statement's line, and the text that it shows."""
     dialect = DIALECTS.get(source, Dialect.MYSQL)
     special = next((digest for digest in digests if digest in WITHOUT_TEXT), None)
     if special is not None or not text:
@@ -155,7 +153,6 @@ def name_of(source: StatementSource, schema: str, text: str, digests: Sequence[s
 
 
 def by_id(lines: Sequence[Line]) -> Mapping[str, Line]:
-    """The lines, to be looked up in another run's table."""
     return {line.id: line for line in lines}
 
 
@@ -266,7 +263,6 @@ class Table:
 
 
 def statements_out(table: Table, base: Table | None, language: Language) -> StatementsOut:
-    """The document of a table, held against another one."""
     others = by_id(() if base is None else base.lines)
     here = by_id(table.lines)
     compared = base is not None and base.counted.source is not StatementSource.NONE
@@ -375,7 +371,7 @@ _IN_DIGEST = {
     **{name: name for name in ("p95", "rows_affected", "rows_sent", "rows_examined", "tmp_tables", "tmp_disk_tables")},
     **{"lock_seconds": "lock", "errors": "failed", "no_index_used": "no_index"},
 }
-"""Figures of a digest's row, by the fields that they become."""
+"""The keys of a digest's row, by the fields of `Counted` that they fill."""
 
 
 def _counted(row: Mapping[str, Any]) -> Counted:
@@ -518,7 +514,6 @@ def _totals(grown: Grown, names: Names, inside: BoolArray) -> dict[_Key, float]:
 
 
 def _texts(store: Reader, names: Names, calls: Grown, matcher: Matcher) -> dict[str, str]:
-    """By digest."""
     found: list[Mapping[str, str]] = list(calls.labels)
     for metric in names.info:
         found += store.series([[Matcher("__name__", MatchOperator.EQUAL, metric), matcher]], 0, 2**62)
@@ -545,8 +540,6 @@ def _coverage(store: Reader, names: Names, edges: Edges, inside: BoolArray, span
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementTables:
-    """Finds the statements of a run."""
-
     store: Reader
     routes: RouteTables
     digests: KeptDigests
@@ -592,7 +585,7 @@ class StatementTables:
         )
 
     def _requests(self, run: RunWindow, *, steady: bool) -> RequestCount | None:
-        """Those of the load tool, else of whoever counted by route."""
+        """Requests counted by the load tool, else by whoever counted by route."""
         sent = run.steady_requests if steady else run.requests
         if sent is not None:
             return RequestCount(sent, RequestsBy.LOAD_TOOL)

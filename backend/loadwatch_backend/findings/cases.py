@@ -24,7 +24,6 @@ from loadwatch_backend.series.store.embedded.settings import MEBIBYTE, EmbeddedS
 from loadwatch_backend.series.store.port import Batch, Labels
 
 START_MS = 1_700_000_000_000
-"""What a case calls 0 s; as good as any."""
 MOST_MS = 3_600_000
 Samples = list[tuple[Labels, Sequence[tuple[int, float]]]]
 

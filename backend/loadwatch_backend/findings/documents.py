@@ -33,13 +33,12 @@ MOST_UNWATCHED = 6
 HOST_NOISE = "host-noise"
 """A note that is no all-clear: programs that are not watched filled the host."""
 _OF_FIRST = ("title", "key", "severity", "certainty", "from_ms", "began_earlier", "resource")
-"""What a headline has of the finding that leads."""
+"""Fields that a headline takes from the leading finding."""
 
 
 def findings_out(
     diagnosis: Diagnosis, said_ms: int, requests: int | None = None, cost: Cost | None = None
 ) -> FindingsOut:
-    """The document of a diagnosis that is said at `said_ms`, of so many requests."""
     return FindingsOut.model_validate(
         {
             **{name: getattr(diagnosis, name) for name in ("state", "engine", "from_ms", "to_ms")},
@@ -93,7 +92,6 @@ def headline_of(diagnosis: DiagnosisOut, findings: Sequence[FindingOut]) -> Head
 
 
 def _why_unknown(diagnosis: Diagnosis) -> Words:
-    """The first symptom, and the first reasons why a kind could not be judged; the page lists all of them."""
     parts = [*diagnosis.symptoms[:1]]
     if len(diagnosis.symptoms) > 1:
         parts.append(message_of("findings", "more_symptoms", count=len(diagnosis.symptoms) - 1))

@@ -42,7 +42,6 @@ LASTS_MS = 15_000
 
 
 def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
-    """All that the detectors say of a window, in order."""
     detectors = [*detectors, *saturation_detectors(window, detectors)]
     findings: list[Finding] = []
     observations: list[Words] = []
@@ -117,19 +116,16 @@ def _as_usual(one: Missing, window: Window, unwatched: Sequence[Missing]) -> Mis
 
 
 def too_short(least: float, seconds: float) -> Words:
-    """Why a load of so many seconds clears nothing."""
     return message("check.too-short", least=least, seconds=seconds)
 
 
 def _few(words: Sequence[Words]) -> list[Words]:
-    """The first of what one detector says of many alike, and how many more there are."""
     different = list(dict.fromkeys(words))
     more = len(different) - MOST_ALIKE
     return different[:MOST_ALIKE] + ([message("check.more-alike", more=more)] if more > 0 else [])
 
 
 def _without_failing(detector: Detector, window: Window) -> Look:
-    """What a detector that failed says of the targets that it does not fail at, if they can be told apart."""
     targets = {
         (labels.get("job", ""), labels.get("instance", ""))
         for metric in detector.needs
@@ -266,7 +262,6 @@ def _state(
 PEERS = "tcp_peer_connections"
 """The sockets collector tells which processes talk to which ports; a pack says by which of them it is recognised."""
 OWN = "loadwatch"
-"""Process of the agent and the server."""
 POOLED = 2
 """Connections of one program to a database from which it has a pool."""
 
@@ -319,7 +314,6 @@ def _places_of(window: Window, pack: Pack) -> Iterator[tuple[str, str]]:
 
 
 def _programs_of(window: Window, ports: set[str]) -> list[str]:
-    """Programs that hold several connections to a database."""
     held: dict[str, float] = {}
     for labels, values in _peers(window):
         program = labels.get("process", "")

@@ -25,7 +25,7 @@ from loadwatch_backend.findings.window import Window
 APART_MS = 60_000
 """What begins so long after the others had ended is another matter."""
 APART = ("database", "cache")
-"""Kinds of what packs watch that are no fleet."""
+"""Kinds of entities whose instances do not form a fleet."""
 Causes = Mapping[str, Sequence[str]]
 
 
@@ -160,7 +160,6 @@ def _together(window: Window, members: Sequence[Finding], *, differs: bool) -> F
 
 
 def _head(window: Window, members: Sequence[Finding], *, differs: bool) -> tuple[Words, list[Evidence]]:
-    """How the worst stands against the others, and the evidence of it."""
     worst, *others = members
     job, name, harm = worst.labels["job"], worst.labels["instance"], worst.harm
     number, of = len(members), len(_living(window, worst))

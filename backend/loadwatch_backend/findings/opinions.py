@@ -83,7 +83,6 @@ class Opinions:
             return MarkList(marks=[_marked_out(row) for row in find_newest(session)])
 
     def judged(self, session: Session, findings: Sequence[FindingOut], run_id: str | None = None) -> list[FindingOut]:
-        """Findings with what people said of them."""
         marks = {} if run_id is None else {row.finding_key: row for row in find_marks(session, [run_id])}
         return with_opinions(findings, marks, find_mutes(session))
 
@@ -96,7 +95,6 @@ class Opinions:
         )
 
     def judged_now(self, found: FindingsOut) -> FindingsOut:
-        """What is said of the present, with its findings `judged` in a transaction of its own."""
         with self._relational.transaction() as session:
             judged = self.judged(session, found.findings, found.run or None)
         return found.model_copy(update={"findings": judged, "headline": headline_of(found, judged)})
@@ -116,7 +114,6 @@ class Opinions:
 def with_opinions(
     findings: Iterable[FindingOut], marks: Mapping[str, OpinionRow], mutes: Sequence[OpinionRow]
 ) -> list[FindingOut]:
-    """Findings with the mark on each, and the mute that holds it back. Pure."""
     judged: list[FindingOut] = []
     for finding in findings:
         mark = marks.get(finding.key)

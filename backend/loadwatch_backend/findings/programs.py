@@ -24,7 +24,6 @@ _SAME_START_SECONDS = 1.0
 
 
 def target_of(labels: Mapping[str, str]) -> Target:
-    """Job and instance of a series."""
     return labels.get("job", ""), labels.get("instance", "")
 
 

@@ -12,11 +12,11 @@ from loadwatch_backend.findings.window import BoolArray, Grid, Table, usual_inte
 from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
 
 MARGIN_MS = 60_000
-"""What is seen before and after: what was usual, and what stayed behind."""
+"""Read before and after a span, to show what was usual and what remained."""
 MOST_INSTANTS = 3_600
 SLICE_MS = 600_000
 MOST_SLICES = 200
-"""Of a run that says it lasted a century, too: the store bounds what one slice brings."""
+"""A run may claim to have lasted a century; the store bounds what one slice returns."""
 NAMES_AT_ONCE = 40
 """Metrics in one selector: a regular expression may not be longer than the store allows."""
 MOST_SERIES = 20_000
@@ -62,8 +62,6 @@ def read_tables(store: Reader, metrics: Iterable[str], grid: Grid) -> dict[str, 
 
 
 class _Growing:
-    """Series of one metric while they are read."""
-
     def __init__(self) -> None:
         self.rows: dict[tuple[tuple[str, str], ...], int] = {}
         self.values: list[FloatArray] = []

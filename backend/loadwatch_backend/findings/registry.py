@@ -94,4 +94,3 @@ METRICS = frozenset(
         *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads)),
     }
 )
-"""All that a window has to hold."""

@@ -11,7 +11,6 @@ MOST_MUTES = 500
 
 
 def find_marks(session: Session, run_ids: Sequence[str]) -> Sequence[OpinionRow]:
-    """Marks on the findings of runs."""
     return session.scalars(select(OpinionRow).where(OpinionRow.run_id.in_(run_ids)).order_by(OpinionRow.id)).all()
 
 
@@ -22,22 +21,19 @@ def find_mutes(session: Session) -> Sequence[OpinionRow]:
 
 
 def find_newest(session: Session) -> Sequence[OpinionRow]:
-    """Mutes and marks of all runs, the newest first."""
     return session.scalars(select(OpinionRow).order_by(OpinionRow.id.desc()).limit(MOST_MUTES)).all()
 
 
 def find_mark(session: Session, mark_id: int) -> OpinionRow | None:
-    """One mute or mark."""
     return session.get(OpinionRow, mark_id)
 
 
 def add_mark(session: Session, row: OpinionRow) -> None:
-    """Write a new one; it has its id then."""
+    """Add the row and flush it, so that it has an id."""
     session.add(row)
     session.flush()
 
 
 def delete_mark(session: Session, row: OpinionRow) -> None:
-    """Take one back."""
     session.delete(row)
     session.flush()

@@ -100,7 +100,6 @@ class FindingOut(Schema):
 
     @property
     def step(self) -> Words | None:
-        """What to do first."""
         return Words(self.steps[0].text.en, self.steps[0].text.ja) if self.steps else None
 
     def labels_for(self, instance: str | None) -> Mapping[str, str]:

@@ -33,9 +33,9 @@ logger = structlog.get_logger(__name__)
 
 LIVE_WINDOW_MS = 300_000
 LONGEST_EPISODE_MS = 3_600_000
-"""So far back the beginning is looked for of what reaches to the start of the live window."""
+"""How far back the beginning of an episode that reaches into the live window is looked for."""
 LIVE_EVERY_MS = 5_000
-"""How old what is said of the present may be: it is computed once for all who ask."""
+"""Longest age of the live findings; one computation serves all callers."""
 MOST_CORE = 0.04
 """Share of a core that the present may cost: where one look takes longer, looks are further apart."""
 LONGEST_EVERY_MS = 60_000
@@ -74,7 +74,7 @@ class LatestRun:
 
 
 class Findings:
-    """Says what ran out."""
+    """Diagnoses which resource ran out, in a run or at present."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Findings:
         return found
 
     def _lock_waits(self, run_id: str) -> Sequence[LockWaits]:
-        """Other findings do without, where they cannot be had."""
+        """Lock waits from a run's profiles; empty where they cannot be read, and other findings go on."""
         if self._files is None or not run_id:
             return ()
         try:
@@ -145,7 +145,7 @@ class Findings:
             return ()
 
     def _costed(self, baseline: Baseline | None, own: Cost | None) -> Baseline | None:
-        """With what its requests cost, where the run has any to hold against them."""
+        """The baseline with the cost of its requests, where the run has a cost to compare it with."""
         if baseline is None or baseline.span_ms is None or own is None or not own.routes:
             return baseline
         span = Span(from_ms=baseline.span_ms[0], to_ms=baseline.span_ms[1])
@@ -160,7 +160,6 @@ class Findings:
             return None
 
     def is_fresh(self, said: FindingsOut) -> bool:
-        """Whether what was said of a run under way is young enough to be said once more."""
         return 0 <= self._clock() - said.said_ms < self._run_every_ms
 
     def live(self) -> FindingsOut:
@@ -225,7 +224,7 @@ class Findings:
         return run.found.model_copy(update={"run": run.id, "state": state, "findings": [*later, *own, *before]})
 
     def _before_run(self, window: Window, began_ms: int) -> Sequence[FindingOut]:
-        """What accused somebody in the minutes before a run, as it was said when the run began."""
+        """Findings above INFO in the minutes before a run, kept while that run is the latest."""
         if self._before[0] != began_ms:
             said = findings_out(_diagnose(replace(window, to_ms=began_ms)), began_ms).findings
             accusing = [
@@ -264,7 +263,7 @@ class Findings:
         return read
 
     def _pace(self, begun: float) -> int:
-        """How far apart looks must be that cost as much as the one that began at that CPU time."""
+        """Interval between looks in ms, from the CPU time used since `begun`; at least `LIVE_EVERY_MS`."""
         cost_ms = (self._used() - begun) * 1_000
         return round(min(max(LIVE_EVERY_MS, cost_ms / MOST_CORE), LONGEST_EVERY_MS))
 

@@ -23,15 +23,13 @@ class FindingsSnapshot:
 
     @cached_property
     def by_key(self) -> Mapping[str, ActiveFinding]:
-        """Each by its key."""
         return {one.key: one for one in self.findings}
 
     def stands(self, one: ActiveFinding) -> bool:
-        """Whether it was seen of late."""
         return one.to_ms >= self.at_ms - STANDS_MS
 
     def causes_of(self, one: ActiveFinding) -> list[ActiveFinding]:
-        """What it follows from, near and far, in the order of the moment; never itself."""
+        """Its direct and indirect causes, in the order of `findings`; never itself."""
         known: set[str] = set()
         waiting = list(one.because_of)
         while waiting:
@@ -43,5 +41,4 @@ class FindingsSnapshot:
 
 
 def snapshot_of(said: FindingsOut) -> FindingsSnapshot:
-    """From what the interface says, without what is muted."""
     return FindingsSnapshot(at_ms=said.to_ms, findings=[one for one in said.findings if not one.muted])

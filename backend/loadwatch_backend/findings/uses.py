@@ -30,7 +30,6 @@ from loadwatch_backend.series.store.port import Reader
 MOST_USES = 200
 """Of one resource; the fullest ones are judged."""
 BOUNDS = EngineSettings(max_series=10_000, timeout_seconds=5)
-"""Of one expression of a pack, whoever wrote it."""
 Rows = Mapping[tuple[tuple[str, str], ...], FloatArray]
 
 
@@ -204,7 +203,6 @@ class UseReader:
 
 
 def _there(catalogue: Catalogue, resources: Iterable[Resource], names: frozenset[str]) -> Sequence[Resource]:
-    """Those whose packs are there, by the names of metrics that are."""
     there = {one.id for pack in catalogue.packs if not names.isdisjoint(pack.there_when) for one in pack.resources}
     return [one for one in resources if one.id in there]
 
@@ -216,7 +214,7 @@ def _may_be_full(use: Use) -> bool:
 
 
 def _joined(labels: Mapping[str, str], rows: Rows) -> FloatArray | None:
-    """What agrees on every label that both have."""
+    """Values of the row that agrees on every label that both have; None without one."""
     others = [dict(key) for key in rows]
     place = join_limits([labels], others)[0]
     return None if place is None else list(rows.values())[place]

@@ -80,7 +80,7 @@ class FindingsWatch:
             self._write(series_of(snapshot, self._rules_by_finding()), now_ms)
 
     def _write(self, active: Mapping[str, Labels], now_ms: int) -> None:
-        """What stands each 15 s and when it begins, the end of what does not when that is seen."""
+        """Write what is active every 15 s and when something begins; end at once what is gone."""
         ended = {key: labels for key, labels in self._written.items() if key not in active}
         due = self._written_ms is None or not 0 <= now_ms - self._written_ms < WRITE_MS
         begun = any(key not in self._written for key in active)

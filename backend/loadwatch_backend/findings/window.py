@@ -35,7 +35,7 @@ LEAST_CHANGE = 0.5
 CHANGED_SECONDS = 5.0
 """So long an episode has to go on after a change of a setting to be one of its own."""
 APART_MS = 60_000
-"""What is this far from what came before is another episode, where no run holds them together."""
+"""Episodes that are further apart than this are separate, unless a run covers both."""
 """A longer gap in a counter is not bridged: too much can have happened in it."""
 
 
@@ -48,7 +48,6 @@ class Grid:
     count: int
 
     def time_ms(self, index: int) -> int:
-        """Time of an instant."""
         return self.start_ms + index * self.step_ms
 
     def index(self, time_ms: int) -> int:
@@ -135,11 +134,9 @@ class Table:
         return np.where(following < count, spread, np.nan)
 
     def where(self, **labels: str) -> "Table":
-        """Series with these labels."""
         return self.take(self._places(tuple(labels)).get(tuple(labels.values()), []))
 
     def take(self, rows: Sequence[int]) -> "Table":
-        """Some of the series."""
         places = list(rows)
         whole = (self, np.array(places, dtype=np.int64))
         if self.whole is not None:
@@ -195,7 +192,6 @@ class Table:
 
 
 def empty_table(grid: Grid) -> Table:
-    """A metric that nobody sent."""
     return Table(
         grid=grid,
         labels=[],
@@ -445,7 +441,6 @@ class Window:
 
     @cached_property
     def steady(self) -> slice | None:
-        """The instants of the run's steady window."""
         if self.steady_ms is None:
             return None
         first, end = self.grid.index(self.steady_ms[0] + 1), self.grid.index(self.steady_ms[1]) + 1
@@ -453,15 +448,12 @@ class Window:
 
     @property
     def step_seconds(self) -> float:
-        """Length of a step."""
         return self.grid.step_ms / 1_000
 
     def inside(self, values: FloatArray) -> FloatArray:
-        """The part of [instant] that lies in the focus."""
         return values[..., self.focus]
 
     def known(self, values: FloatArray) -> FloatArray:
-        """The known values of the focus, one after another."""
         inside = self.inside(values)
         return inside[np.isfinite(inside)]
 
@@ -470,7 +462,6 @@ class Window:
         return float(np.nansum(rates[..., span or self.focus]) * self.step_seconds)
 
     def during(self, episode: "Episode") -> "Window":
-        """The same window with the figures of one episode."""
         return replace(self, episode=episode)
 
     def one_of(self, found: "Sequence[Episode]", *settings: FloatArray) -> "Episode":
@@ -507,14 +498,12 @@ class Episode:
 
     @property
     def span(self) -> slice:
-        """As a slice."""
         return slice(self.first, self.end)
 
     def __len__(self) -> int:
         return self.end - self.first
 
     def joined(self, other: Self) -> "Episode":
-        """From the start of the earlier to the end of the later."""
         return Episode(min(self.first, other.first), max(self.end, other.end))
 
 
@@ -536,7 +525,7 @@ def least_instants(grid: Grid, interval_ms: int, *, samples: int = 3, seconds: f
 
 
 def in_force(setting: FloatArray) -> FloatArray:
-    """[instant]: a setting that is read now and then, where it is not read as it was before, at first as after."""
+    """[instant]: a setting that is read now and then, filled forward, and backward before its first value."""
     known = np.isfinite(setting)[None]
     if not known.any():
         return setting

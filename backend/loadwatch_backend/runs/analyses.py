@@ -121,12 +121,11 @@ class Analyses:
         )
 
     def read(self, session: Session, row: RunRow) -> Analysis | None:
-        """What is kept."""
         kept = find_analysis(session, row.id)
         return None if kept is None else Analysis.model_validate_json(unpack(kept.document))
 
     def read_figures(self, session: Session, row: RunRow) -> Analysis | None:
-        """What is kept but endpoints, errors and findings, which are most of it: for hundreds of runs at once."""
+        """The stored analysis without endpoints, errors and findings, its bulk; for hundreds of runs."""
         kept = find_analysis(session, row.id)
         if kept is None:
             return None
@@ -158,7 +157,6 @@ class Analyses:
         return latest
 
     def is_stale(self, row: RunRow, analysed_ms: int | None) -> bool:
-        """Whether a reader should have the run analysed first."""
         now_ms = self._clock()
         if now_ms - self._failed.get(row.id, -RETRY_MS) < RETRY_MS:
             return False
@@ -206,7 +204,7 @@ class Analyses:
             self._lock.release()
 
     def close(self) -> None:
-        """Wait a little for an analysis under way: a reader sets off another one after the next start."""
+        """Wait up to `CLOSE_SECONDS` for an analysis under way; a reader starts it again after a restart."""
         if self._later is not None:
             self._later.join(CLOSE_SECONDS)
 
@@ -255,7 +253,6 @@ class Analyses:
         )
 
     def measure(self, row: RunRow, expressions: Sequence[str]) -> list[ThresholdOut]:
-        """Measure expressions on a run."""
         return self.analyst.measure(expressions, self.subject(row)) if expressions else []
 
     def problem_of(self, expression: str, row: RunRow) -> Words:
@@ -267,7 +264,6 @@ class Analyses:
         return SILENT
 
     def percentiles(self, row: RunRow, names: Sequence[str]) -> PercentilesOut:
-        """Any percentiles of a run, each by its shortest name."""
         return self.analyst.percentiles(names, self.subject(row))
 
     def load(self, row: RunRow) -> Load:
@@ -282,12 +278,10 @@ class Analyses:
         return replace(found.seconds, start_ms=found.seconds.start_ms + found.offset_ms)
 
     def forget(self, run_id: str) -> None:
-        """The run is gone."""
         self._failed.pop(run_id, None)
 
 
 def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:
-    """Keep an analysis, and in columns what lists show of it."""
     figures = analysis.figures
     row.verdict = analysis.verdict
     row.requests = None if figures is None else figures.requests
@@ -313,13 +307,12 @@ MOST_RUNS = 1_000
 
 @dataclass(eq=False)
 class CatchUp:
-    """Any number of servers may do it: it does what a reader of the run's page sets off."""
+    """May run on several servers at once: it triggers only what a reader of the run's page triggers."""
 
     _relational: Relational
     _analyses: Analyses
     _clock: Clock
     _score: Callable[[], None]
-    """Measures runs by actions."""
     _used: Callable[[], float] = time.thread_time
     """Gives the CPU time of the present thread, seconds."""
     _tried: set[str] = field(default_factory=set[str])

@@ -33,7 +33,7 @@ RunId = Annotated[
     str, Field(pattern=ID_PATTERN, description="Made by the sender or the server.", examples=["20261121-142053-k7f3"])
 ]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-"""JSON's 1e999 is a number that no JSON can answer with."""
+"""Refuses infinity, as which JSON's 1e999 is read: no JSON can answer with it."""
 ExitCode = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 
 
@@ -43,7 +43,7 @@ def _kept_exit_code(given: object) -> object:
 
 
 ReportedExitCode = Annotated[ExitCode | None, BeforeValidator(_kept_exit_code)]
-"""The end of a run is never refused for a code that no table holds (Windows has such): the run has none then."""
+"""A code beyond 32 bits, as Windows has, becomes None: it must not make the end of a run fail."""
 
 
 class RunState(StrEnum):
@@ -108,7 +108,6 @@ def filtered() -> dict[str, Any]:
 
 
 def facets(values: type) -> dict[str, Any]:
-    """Values in use, by what lists call them."""
     return {fact.facet: (values, ...) for fact in FACTS if fact.facet}
 
 

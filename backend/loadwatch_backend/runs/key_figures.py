@@ -18,12 +18,12 @@ from loadwatch_backend.runs.analysis.schemas import (
 from loadwatch_backend.runs.analysis.thresholds import is_latency
 
 OWN = "figure:"
-"""Before the name of a figure of the user's own."""
+"""Prefix of the ids of figures that users define."""
 STEADY, WHOLE = "steady", "whole"
 LATENCIES = ("p95", "p99", "p90", "p50", "max", "mean")
-"""Of several latencies with a threshold, which is shown; none has one, the first."""
+"""Order of preference among latencies with a threshold; the first if none has one."""
 SECOND = "p99"
-"""Beside it where nothing tells what was stored."""
+"""Second latency, shown where nothing tells how many rows were stored."""
 
 
 def key_figures(
@@ -54,14 +54,11 @@ def key_figures(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Covered:
-    """Figures by what they cover, and the thresholds that judge some of them."""
-
     whole: FiguresOut | None
     steady: FiguresOut | None
     thresholds: Sequence[ThresholdOut]
 
     def read(self, id: str, unit: str, value: Callable[[FiguresOut], float | None]) -> KeyFigure:
-        """The figure by itself."""
         figures = self.whole if self.steady is None else self.steady
         found = None if figures is None else value(figures)
         note = "" if found is not None else "no-result" if figures is None else "not-measured"
@@ -138,7 +135,6 @@ def _stored(reconciliation: ReconciliationOut) -> KeyFigure:
 
 
 def _plain(id: str, unit: str, value: float | None, window: str, note: str) -> KeyFigure:
-    """A figure that is held against nothing."""
     return KeyFigure(
         id=id,
         unit=unit,

@@ -44,7 +44,7 @@ from loadwatch_backend.runs.fields import (
 )
 
 MOST_TAGS = next(fact.most for fact in run_facts.FACTS if fact.name == "tags")
-"""Of a run; no run has all of more."""
+"""Most tags of a run; a filter by more would match none."""
 
 
 class CheckedFacts(Schema, run_facts.RunFacts):  # pyright: ignore[reportGeneralTypeIssues] - frozen by its configuration

@@ -119,7 +119,6 @@ class Imports:
 
     @property
     def waiting(self) -> int:
-        """Imports that wait or are under way."""
         with self._lock:
             return sum(job.state is ImportState.READING for job in self._jobs.values())
 
@@ -203,7 +202,6 @@ class Imports:
         return job
 
     def _drop(self, job: _Job, error: BaseException) -> None:
-        """The file did not arrive."""
         with self._lock:
             self._jobs.pop(job.id, None)
         self._places.drop(job.id)
@@ -305,8 +303,6 @@ DAY_MS = 86_400_000
 
 
 class OpenShare(NamedTuple):
-    """What a link shows: a run, and those of its files that were chosen."""
-
     run: str
     files: tuple[str, ...]
 
@@ -396,7 +392,6 @@ def _out(row: RunShareRow, secret: str | None) -> ShareOut:
 
 
 RETRY_MS = 60_000
-"""Pause before a run that could not be read is tried again."""
 
 
 @dataclass(eq=False)
@@ -448,7 +443,7 @@ class ActionScorer:
 
 
 def _figures(figures: ThresholdOut | None, why: Words, analysis: Analysis | None) -> dict[str, object]:
-    """What a run measured, as fields of `ScoreFacts`; nothing where `why` says something."""
+    """What a run measured, as fields of `ScoreFacts`; with `why`, that reason instead of a figure."""
     found: dict[str, object] = {"state": ScoreState.NOT_MEASURED, "actual": None, "detail": why.en, "detail_ja": why.ja}
     if figures is None:
         return found
@@ -479,8 +474,6 @@ def _why_not(row: RunRow, analysis: Analysis | None, figures: ThresholdOut) -> W
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunServices:
-    """What the endpoints call; each has a file of its own."""
-
     registry: Registry
     imports: Imports
     configuration: Configuration

@@ -104,7 +104,7 @@ def match_targets(before: Sequence[str], after: Sequence[str]) -> list[tuple[str
 
 
 def differs(before: SettingOut, after: SettingOut) -> bool:
-    """Whether it is a change: any other value of what somebody sets, more than drift of what nobody does."""
+    """Whether a setting changed: at all if somebody sets it, by more than drift if nobody does."""
     if before.value == after.value:
         return False
     if before.number is None or after.number is None:

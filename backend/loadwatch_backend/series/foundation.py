@@ -32,7 +32,6 @@ class Foundation:
 
     @property
     def external_url(self) -> str:
-        """Where people find the page."""
         return (self.settings.external_url or self.settings.listen.url).rstrip("/")
 
 

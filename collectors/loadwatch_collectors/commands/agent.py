@@ -15,7 +15,7 @@ from loadwatch_collectors.errors import AgentError, OtherAgentError
 EXIT_FAILED = 1
 EXIT_CONFIG = 2
 EXIT_OTHER_AGENT = 4
-"""Of `loadwatch agent`; `loadwatch up` goes on without an agent of its own then."""
+"""Exit status of `loadwatch agent` if another agent runs; `loadwatch up` then goes on without one."""
 
 _CONFIG = click.option(
     "--config",

@@ -108,7 +108,6 @@ def _run_twice(collector: Collector, report: Report) -> None:
 
 
 def choose_shown(samples: Sequence[Sample]) -> dict[str, float]:
-    """A few headline values: the first series of each metric, those without labels first."""
     first: dict[str, Sample] = {}
     for sample in samples:
         first.setdefault(sample.name, sample)
@@ -117,7 +116,6 @@ def choose_shown(samples: Sequence[Sample]) -> dict[str, float]:
 
 
 def render_reports(reports: Sequence[Report], exposed: Sequence[str] = ()) -> str:
-    """The reports as text for a terminal, after what the connection to the server shows to others."""
     lines = [f"server: warning: {text}" for text in exposed]
     for report in reports:
         mark = "FAILED" if report.error else "ok"

@@ -23,15 +23,13 @@ class CommandGroup(click.Group):
     """Commands by the names of their entry points."""
 
     def entries(self) -> Iterable[EntryPoint]:
-        """Those that are loaded when they are asked for."""
         return entry_points(group=GROUP)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands, by name."""
         return sorted({*super().list_commands(ctx), *(entry.name for entry in self.entries())})
 
     def invoke(self, ctx: click.Context) -> Any:
-        """As click does; errors are printed as everything is."""
+        """As click does, with error messages that are safe for a terminal."""
         try:
             return super().invoke(ctx)
         except click.ClickException as error:

@@ -45,7 +45,6 @@ def make_builtin_config(proc: Path = Path("/proc")) -> str:
 
 
 def is_server_running(proc: Path) -> bool:
-    """Whether a Loadwatch server runs on this host."""
     try:
         return bool(find_pids(ProcessSettings(command=SERVER_COMMAND, proc=str(proc))))
     except CollectorError:
@@ -72,17 +71,14 @@ class ConfiguredSource(NamedTuple):
 
     @property
     def roles(self) -> frozenset[str]:
-        """The roles that it assumes."""
         return frozenset(account.role_arn for account in self.accounts if account.role_arn)
 
     @property
     def is_own(self) -> bool:
-        """Whether the agent, or a profile, reads by itself."""
         return not self.accounts or any(not account.role_arn for account in self.accounts)
 
 
 def default_needs() -> PolicyNeeds:
-    """All that can be read, in any region."""
     return PolicyNeeds(actions=needed_actions(CloudWatchSettings()) | {"cloudwatch:ListMetrics", "tag:GetResources"})
 
 
@@ -124,7 +120,6 @@ def block_of(settings: Any) -> ConfiguredSource | None:
 
 
 def agent_needs(blocks: Iterable[ConfiguredSource]) -> PolicyNeeds:
-    """What the agent's own identity (or a profile's) needs: to read by itself, and to assume roles."""
     there = list(blocks)
     roles = frozenset[str]().union(*(block.roles for block in there))
     return _join([block for block in there if block.is_own], roles=tuple(sorted(roles)))

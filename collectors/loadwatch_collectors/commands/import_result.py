@@ -52,7 +52,6 @@ def read_ended(client: Client, run_id: str) -> Mapping[str, Any]:
 
 
 def spans_of(run: Mapping[str, Any]) -> tuple[Span, Span | None]:
-    """When it was, and its steady window if it has one. Pure."""
     steady = run["steady_window"]
     found = None if steady is None or steady["source"] == _WHOLE else Span(steady["from_ms"], steady["to_ms"])
     return Span(run["started_ms"], run["ended_ms"]), found
@@ -71,7 +70,7 @@ def keep_document(
 
 
 def nothing_of(run: Mapping[str, Any], outside_ms: tuple[int, int] | None) -> str:
-    """Why a log has nothing of a run, whose lines are from the one time to the other. Pure."""
+    """Why a log has nothing of a run; `outside_ms` is the span of its lines, None without times. Pure."""
     when = f"{_time(run['started_ms'])} to {_time(run['ended_ms'])}"
     if outside_ms is None:
         return f"no line has a time that can be read; the run was from {when}"
@@ -118,7 +117,6 @@ class S3Logs:
         self._client = connect(Account(), region, ConnectOptions(), lambda _call, _seconds: None)
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def files(self, name: str, wanted: Range) -> Sequence[S3File]:
@@ -153,7 +151,6 @@ class S3Logs:
         return sorted(found, key=lambda file: file.key)
 
     def open(self, file: S3File) -> "io.BufferedReader[_Parts]":
-        """What it holds, in parts as it is read."""
         return io.BufferedReader(_Parts(self._client, file))
 
 
@@ -265,7 +262,6 @@ def _count(
 
 
 def summary(lines: Mapping[str, int], always: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> str:
-    """How many lines there were of each kind, in words; of `others` those that there are. Pure."""
     shown = (*always, *((name, word) for name, word in others if lines[name]))
     return ", ".join(f"{lines[name]:,} {word}" for name, word in shown)
 
@@ -327,7 +323,6 @@ def make_query(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def import_command(options: Mapping[str, Any]) -> int:
-    """Import the files one after the other; the exit status."""
     given: Sequence[Path | str] = options["files"]
     files = [path for path in given if isinstance(path, Path)]
     try:
@@ -377,7 +372,6 @@ def import_command(options: Mapping[str, Any]) -> int:
 
 _Keep = Callable[[Client, Sequence[Any], Mapping[str, Any]], dict[str, Any]]
 _LOGS: Mapping[str, _Keep] = {"access_log": keep_access_log, "slow_log": keep_slow_log}
-"""By the option's name."""
 
 
 def _keep_log(client: Client, files: Sequence[Any], options: Mapping[str, Any], name: str, keep: _Keep) -> int:

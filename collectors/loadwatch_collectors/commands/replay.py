@@ -32,7 +32,6 @@ PAUSE_SECONDS = 1.0
 
 
 def replay_command(options: Mapping[str, Any]) -> int:
-    """`replay`."""
     with asking("replay", options) as client:
         paths: tuple[Path, ...] = options["paths"]
         archives = [path for path in find_recordings(paths) if options["purpose"] in (None, read_label(path).purpose)]

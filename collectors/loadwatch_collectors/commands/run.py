@@ -49,7 +49,6 @@ INTERRUPTED = 130
 
 
 def run_command(options: Mapping[str, Any]) -> int:
-    """Run the command; the exit status of `loadwatch run`."""
     silence_logs()
     try:
         own = LineReader(options["own_figures"], options["markers"])
@@ -100,7 +99,6 @@ def _begin(options: Mapping[str, Any], client: Client) -> tuple[Journal, Lock, T
 
 
 def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: Target, own: LineReader) -> Ending:
-    """Run the command under watch, and write down how it ended."""
     context = RunContext(
         run=journal.id,
         directory=journal.directory,
@@ -150,7 +148,6 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
 
 
 def _conclude(options: Mapping[str, Any], client: Client, journal: Journal, ending: Ending) -> int:
-    """Deliver the run, say what became of it, and choose the exit status."""
     document = None
     if options["offline"]:
         _keep(options, journal, "the run is kept on disk")

@@ -50,7 +50,7 @@ def _server_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _facts(command: Callable[..., None]) -> Callable[..., None]:
-    """What can be said of a run, by hand."""
+    """Decorator for the options that describe a run by hand."""
     for fact in reversed(OPTIONS):
         kind = float if fact.nullable else None
         command = click.option(
@@ -60,7 +60,7 @@ def _facts(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _filters(command: Callable[..., None]) -> Callable[..., None]:
-    """What runs of a list have alike."""
+    """Decorator for the options that filter a list of runs."""
     for fact in reversed(FILTERS):
         option = "--" + fact.name.replace("_", "-")
         command = click.option(option, help=f"Only this {fact.name.replace('_', ' ')}.")(command)
@@ -132,7 +132,6 @@ class _FileOrS3(click.Path):
     """A file that is there, or `s3://BUCKET/PREFIX`, which stays a text."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path, checked."""
         return value if isinstance(value, str) and value.startswith("s3://") else super().convert(value, param, ctx)
 
 

@@ -38,7 +38,6 @@ class SyncResult(NamedTuple):
 
 
 def sync_command(options: Mapping[str, Any]) -> int:
-    """Deliver all that waits; the exit status."""
     silence_logs()
     root = Path(options["state_directory"]) if options["state_directory"] else default_directory()
     try:
@@ -68,10 +67,8 @@ class Servers:
         self._named = None if named is None else Client(named, token)
         self._clients: dict[str, Client] = {}
         self.away: dict[str, str] = {}
-        """Why a server cannot be reached, by its address."""
 
     def of(self, journal: Journal) -> Client:
-        """The server for a run."""
         if self._named is not None:
             return self._named
         if journal.server not in self._clients:

@@ -48,8 +48,6 @@ def read_text(path: Path) -> str:
 
 
 class TargetAdded(NamedTuple):
-    """A file's text with one more target; the collectors of that target, and those that were there."""
-
     text: str
     added: tuple[CollectorSettings, ...]
     others: tuple[CollectorSettings, ...]
@@ -142,7 +140,6 @@ def _meaning(one: CollectorSettings) -> tuple[object, ...]:
 DATABASES = ("mysql", "postgresql", "pgbouncer")
 DATABASE_USER = "loadwatch"
 PAGES = {"dbstats": "dbstats", "metrics": "prometheus", "nginx": "nginx"}
-"""Source by kind of page."""
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "0.0.0.0")
 _URL_PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
 _DEFAULT_JOB = "app"
@@ -151,8 +148,6 @@ _NO_TEXT = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
 
 
 class Watched(NamedTuple):
-    """A source that watches the listener already, and where it stands: file and line."""
-
     source: str
     job: str
     instance: str
@@ -160,7 +155,6 @@ class Watched(NamedTuple):
 
 
 def find_watched(listener: FoundListener, config: AgentConfig) -> list[Watched]:
-    """What the configuration has for this port or its processes."""
     return [
         Watched(one.source.name, one.identity.job, one.identity.instance, one.where)
         for one in config.collectors
@@ -187,7 +181,7 @@ def target_lines(
 
 
 def digest(lines: str) -> str:
-    """By which lines that were shown are told from others."""
+    """Short hash that tells the lines that were shown from others."""
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
@@ -284,11 +278,9 @@ class Offer(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """By which these lines are told from others."""
         return digest(self.lines)
 
     def document(self) -> dict[str, Any]:
-        """The offer as JSON has it."""
         one = self.listener
         return {
             "port": one.port,
@@ -305,7 +297,6 @@ class Offer(NamedTuple):
         }
 
     def render(self) -> str:
-        """The offer as text for a terminal."""
         one = self.listener
         name = one.program.name if one.program else "a program that this user may not see"
         told = "" if one.owner_seen else f", user {user_name(one.uid)}"

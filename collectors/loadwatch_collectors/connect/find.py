@@ -58,7 +58,7 @@ _OTHER_PROTOCOLS: Sequence[tuple[tuple[bytes, ...], ListenerKind]] = (
     ((b"ERROR\r\n",), "memcached"),
     ((b"\x15\x03", b"\x16\x03"), "tls"),  # an alert, or a handshake
 )
-"""How they answer to what is none of theirs."""
+"""How servers of other protocols answer an HTTP request."""
 _METRIC_LINE = re.compile(rb"^# TYPE [a-zA-Z_:\"]", re.MULTILINE)
 
 
@@ -76,13 +76,11 @@ class Seeming(NamedTuple):
 
 
 def by_program(kernel_name: str) -> Seeming | None:
-    """What a program's name says; None for a name that says nothing."""
     kind = _PROGRAMS.get(kernel_name)
     return None if kind is None else Seeming(kind=kind, told="program")
 
 
 def needs_asking(kernel_name: str) -> bool:
-    """Whether asking can tell more than the program's name."""
     return kernel_name not in _PROGRAMS and kernel_name not in SYSTEM_PROGRAMS
 
 
@@ -225,8 +223,6 @@ _V6_LOOPBACK = "::1"
 
 
 class ListeningSocket(NamedTuple):
-    """One socket: its address as people write it, its port, the number of the user who made it, its inode."""
-
     address: str
     port: int
     uid: int
@@ -342,8 +338,6 @@ class FoundListener:
 
 
 class Found(NamedTuple):
-    """The listeners by port, and how many more there are than are told."""
-
     listeners: tuple[FoundListener, ...]
     more: int = 0
 

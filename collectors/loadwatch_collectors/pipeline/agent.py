@@ -47,20 +47,17 @@ class Holder(NamedTuple):
     user: int | None = None
 
     def is_trusted(self) -> bool:
-        """Whether it runs as this user or as root: nobody else may keep this agent from its work."""
+        """Whether the holder runs as this user or as root; no other user may block this agent."""
         return self.user in (0, os.geteuid())
 
 
 class Claim:
-    """What this process has claimed, until `close`."""
-
     def __init__(self, held: socket.socket) -> None:
         self._held = held
         # Whoever asks for the holder connects; without an answer the queue of a long life would be full one day.
         threading.Thread(target=self._answer, name="claim", daemon=True).start()
 
     def close(self) -> None:
-        """Let another process have it."""
         self._held.shutdown(socket.SHUT_RDWR)
         self._held.close()
 
@@ -124,14 +121,11 @@ class SelfSettings(NamedTuple):
 
 
 class SelfCollector(Collector):
-    """Reads the agent that it runs in."""
-
     def __init__(self, settings: SelfSettings) -> None:
         self._spool, self._counts, self._clock = settings
         self._process = ProcessCollector(ProcessSettings(pid=os.getpid()))
 
     def collect(self) -> list[Sample]:
-        """Read spool, sender and process once."""
         waiting_samples, waiting_bytes = self._spool.waiting()
         counts = self._counts
         samples = [
@@ -188,7 +182,7 @@ def run_agent(config: AgentConfig, stop: threading.Event) -> None:
 
 
 def _claim(config: AgentConfig) -> Claim | None:
-    """Be the one agent of this host that sends to the server, or say which process is."""
+    """Claim the server for this host's only agent; None where another user's process holds it."""
     found = claim(config.server.write_url, config.labels)
     if not isinstance(found, Holder):
         return found
@@ -276,7 +270,6 @@ def _process_clock() -> Callable[[], float]:
 
 
 def collect_metrics(config: AgentConfig) -> list[MetricInfo]:
-    """What is known of every metric that this configuration can bring, each name once."""
     listed: Iterable[Sequence[MetricInfo]] = (
         metrics_of("loadwatch")["collectors"],
         SELF.metrics,

@@ -22,12 +22,12 @@ from loadwatch_collectors.sources.pprof import PprofSettings, ProfileTaker
 
 ASK_SECONDS = 2.0
 _AWAY_SECONDS = 10.0
-"""Between two questions to a server that does not answer; the sender says that it is away."""
+"""Seconds between two requests to a server that does not answer; the sender logs the outage."""
 _REFUSED_SECONDS = 300.0
-"""The same to one that knows no orders, or does not give them to this agent's token."""
+"""The same for a server that knows no orders, or refuses them to this agent's token."""
 _SEND_SECONDS = 60.0
 _WAITS = (1.0, 3.0, 9.0, 27.0)
-"""Before a profile is offered again: a server that is started anew takes it still, and gives it up after 90 s."""
+"""Seconds before each retry of a profile's upload; the server gives a profile up after 90 s."""
 _TEXT_LIMIT = 500
 _ORDERS_PATH = "/api/profiles/orders"
 
@@ -35,8 +35,6 @@ _log: Any = structlog.get_logger("loadwatch.profiles")
 
 
 class Order(NamedTuple):
-    """What the server wants: a kind of profile of one process, and how many seconds it lasts."""
-
     id: str
     job: str
     instance: str
@@ -88,7 +86,6 @@ class ProfileOrders:
         self._thread = threading.Thread(target=self._run, name="profiles", daemon=True)
 
     def start(self) -> None:
-        """Begin to ask."""
         if self._channel is not None:
             self._thread.start()
 
@@ -109,7 +106,7 @@ class ProfileOrders:
                 wait = _AWAY_SECONDS
 
     def _ask(self, channel: "_Channel") -> float:
-        """Ask once and begin what is ordered; the seconds until the next question."""
+        """Ask once and start the profiles ordered; return the seconds until the next request."""
         answer = channel.send("GET", f"{_ORDERS_PATH}?{self._asked}")
         if answer is None:
             return _AWAY_SECONDS
@@ -155,7 +152,7 @@ class ProfileOrders:
             target.busy.release()
 
     def _say(self, answer: urllib3.BaseHTTPResponse) -> None:
-        """Once for each reason: this is asked every other second."""
+        """Log the server's refusal once for each reason, not at each request."""
         reason = _words(answer)
         if answer.status == 404:
             reason = "it is of a version before profiles: upgrade the server"
@@ -165,8 +162,6 @@ class ProfileOrders:
 
 
 class _Target:
-    """One process, and whether a profile is being taken of it."""
-
     def __init__(self, identity: TargetIdentity, settings: PprofSettings) -> None:
         self.identity = identity
         self.taker = ProfileTaker(settings)
@@ -177,8 +172,6 @@ class _Target:
 
 
 class _Channel:
-    """Requests to the server of the samples, with the agent's token."""
-
     def __init__(self, server: ServerSettings) -> None:
         self._base = server.write_url.removesuffix(WRITE_PATH)
         self._seconds = server.timeout
@@ -209,7 +202,7 @@ class _Channel:
     def insist(
         self, method: str, path: str, body: Mapping[str, str] | bytes, stopping: threading.Event
     ) -> urllib3.BaseHTTPResponse | None:
-        """The same, tried again while there is no answer or one that asks for patience."""
+        """Send as `send` does; retry while there is no answer, a 5xx or a 429."""
         answer = self.send(method, path, body)
         for wait in _WAITS:
             if (answer is not None and answer.status < 500 and answer.status != 429) or stopping.wait(wait):

@@ -37,16 +37,14 @@ class Gatherer:
         self._thread = threading.Thread(target=self._run, name="gatherer", daemon=True)
 
     def start(self) -> None:
-        """Begin to write."""
         self._thread.start()
 
     def expect(self, results: int) -> None:
-        """So many results are under way; each comes by `put`."""
+        """Announce this many results of collectors under way; each arrives by `put`."""
         with self._changed:
             self._under_way += results
 
     def put(self, rows: Sequence[SampleRow], expected: bool) -> None:
-        """Take the result of one collector; `expected` when it was announced."""
         with self._changed:
             if not self._rows and rows:
                 self._first = time.monotonic()
@@ -143,7 +141,6 @@ class Runner:
         self._gatherer.close()
 
     def metadata(self) -> list[MetricInfo]:
-        """What the collectors have learned of their metrics so far."""
         return [metric for worker in self._workers for metric in worker.metadata()]
 
     def _begin_due(self, now_ms: int) -> None:

@@ -92,7 +92,7 @@ class ServerClock:
             return now - self.offset_seconds
 
     def note(self, skew_seconds: float, *, exact: bool) -> None:
-        """A measurement: the host's own clock is ahead of the server's by so much."""
+        """Take a measurement of how far the host's clock is ahead of the server's."""
         with self._lock:
             tolerated = TOLERATED_SECONDS if exact else _TOLERATED_BY_DATE_SECONDS
             self._boot = self._wall() - self._monotonic()
@@ -121,7 +121,7 @@ HEADERS = {
 }
 
 _METADATA_TYPES = ("unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset")
-"""In the order of their numbers."""
+"""Names of Prometheus' metric types, in the order of their protobuf numbers."""
 _USUAL_TIME_BYTES = 6
 _TWO_POW_64 = 1 << 64
 
@@ -202,7 +202,7 @@ class _WriteFailedError(Exception):
 MAX_SAMPLES_PER_REQUEST = 20_000
 METADATA_EVERY_SECONDS = 300.0
 METADATA_AGAIN_SECONDS = 5.0
-"""After the first time; by then pages that describe their own metrics have been read."""
+"""Delay of the second sending; by then pages that describe their own metrics have been read."""
 
 MAX_BACKOFF_SECONDS = 5.0
 MAX_RETRY_AFTER_SECONDS = 300.0
@@ -211,8 +211,6 @@ _ANSWER_BYTES = 65_536
 
 
 class SendResult(Enum):
-    """What an answer means for the batch."""
-
     TAKEN = "taken"
     REFUSED = "refused"
     TOO_LARGE = "too large"
@@ -241,8 +239,6 @@ def read_refused(answer: bytes, samples: int) -> int:
 
 @dataclass(slots=True)
 class SenderCounts:
-    """What the sender has done since the start; read by the agent's own collector."""
-
     sent_samples: int = 0
     refused_samples: int = 0
     failed_requests: int = 0
@@ -283,7 +279,6 @@ class Sender:
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
 
     def start(self) -> None:
-        """Begin to send."""
         self._thread.start()
 
     def ask_time(self, timeout_seconds: float) -> None:
@@ -387,7 +382,7 @@ class Sender:
         return None
 
     def _out_of_the_future(self, rows: Sequence[SampleRow]) -> Sequence[SampleRow]:
-        """Blocks that were stamped before it was known that the host's clock is ahead, at the server's time."""
+        """Move rows stamped before the host's clock was known to be ahead to the server's time."""
         if self._clock is None or self._clock.offset_seconds <= 0:
             return rows
         offset_ms = round(self._clock.offset_seconds * 1000)

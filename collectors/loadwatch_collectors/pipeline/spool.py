@@ -59,8 +59,6 @@ MAX_BODY = 64_000_000
 
 
 class FrameHead(NamedTuple):
-    """What is known of a frame without its body."""
-
     length: int
     crc: int
     sequence: int
@@ -115,7 +113,6 @@ def decode_definitions(body: bytes) -> tuple[dict[int, bytes], int]:
 
 
 def decode_rows(body: bytes, offset: int, series: Mapping[int, Series]) -> Iterator[SampleRow]:
-    """The rows of a frame, with the series that its segment has named so far."""
     (count,) = _U32.unpack_from(body, offset)
     offset += 4
     for _ in range(count):
@@ -167,7 +164,6 @@ class Segment:
         return self.sequences[-1] if self.sequences else 0
 
     def add(self, sequence: int, samples: int, size: int, newest_ms: int) -> None:
-        """Note a frame that was written or found."""
         if not self.counts:
             self.oldest_ms = newest_ms
         self.sequences.append(sequence)
@@ -183,7 +179,7 @@ class Segment:
 
 
 def _close_to_others(directory: Path) -> None:
-    """An earlier version left its folder open: samples say what a company's systems do."""
+    """Close a folder that earlier versions left readable by others: samples are confidential."""
     mode = directory.stat().st_mode
     if mode & 0o077 and not mode & stat.S_ISVTX:
         with suppress(PermissionError):  # somebody else's folder, in which this user may write
@@ -241,13 +237,11 @@ class SpoolFolder:
         return found
 
     def new_segment(self, first: int) -> tuple[Segment, int]:
-        """A new file for frames from `first` on, and its descriptor."""
         path = self.directory / f"{first:020d}{_SUFFIX}"
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
         return Segment(path), fd
 
     def close(self) -> None:
-        """Give the folder up."""
         os.close(self._delivered_fd)
         os.close(self._lock_fd)
 
@@ -281,14 +275,13 @@ class SegmentReader:
             yield head.sequence, rows
 
     def close(self) -> None:
-        """Release the file."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
 
 def _scan(path: Path) -> Segment | None:
-    """The frames of a file by their heads; what follows the last whole frame is the torn end of a killed agent."""
+    """Index the frames of a file by their heads; a torn end is what a killed agent left."""
     segment: Segment | None = None
     with path.open("rb", buffering=0) as file:
         end = os.fstat(file.fileno()).st_size
@@ -447,13 +440,12 @@ class Spool:
             )
 
     def acknowledge(self, batch: WriteRequest) -> None:
-        """A server has the batch: it will not be read again."""
         with self._changed:
             self._settle(arrived=True)
             self._deliver(batch)
 
     def discard(self, batch: WriteRequest, samples: int) -> None:
-        """Give up what no server will take: so many `samples` of the batch are counted as dropped."""
+        """Drop a batch that no server will take, and count `samples` of it as dropped."""
         with self._changed:
             self._settle(arrived=True)
             self.dropped_samples += samples
@@ -467,12 +459,12 @@ class Spool:
         self._remember()
 
     def _note_read(self, batch: WriteRequest) -> WriteRequest:
-        """A batch is on its way; samples of it that were given up since it was looked for may arrive yet."""
+        """Mark a batch as in flight: samples of it that are given up from now on may still arrive."""
         self._read_last = batch.last
         return batch
 
     def _settle(self, *, arrived: bool) -> None:
-        """The fate of the batch that was read last is known; a batch that is read again has not arrived."""
+        """Settle the batch read last; unless it arrived, its given-up samples count as dropped."""
         if not arrived:
             self.dropped_samples += self._given_up_unanswered
         self._given_up_unanswered = 0
@@ -535,7 +527,6 @@ class Spool:
         item.on_disk = True
 
     def _undo(self, active: Segment) -> None:
-        """Take back a frame that was written in part."""
         whole = True
         try:
             os.ftruncate(self._active_fd, active.size)
@@ -592,7 +583,6 @@ class Spool:
         self._forget_delivered()
 
     def _forget_delivered(self) -> None:
-        """Remove the files of which every frame is delivered, and held batches likewise."""
         while self._held and self._held[0].sequence <= self._delivered:
             self._held.popleft()
         while self._segments and self._segments[0].last <= self._delivered:

@@ -17,7 +17,7 @@ from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, make_serie
 
 _Key = tuple[str, Labels]
 Claims = dict[_Key, "SeriesTracker"] | None
-"""Who sends which series, of several blocks of one source in one target; two would overwrite each other's samples."""
+"""Owner of each series among the blocks of one source and target, so that only one sends it."""
 _FORGET_MS = 3 * 3600 * 1000
 
 
@@ -109,7 +109,7 @@ class SeriesTracker:
         return [SampleRow(tick_ms, series, [STALE_NAN] * len(series))] if series else []
 
     def _forget(self, key: _Key) -> None:
-        """Let another block of the target send the series."""
+        """Release the series, so that another block of the target may send it."""
         del self._known[key]
         if self._claims is not None:
             self._claims.pop(key, None)
@@ -150,7 +150,6 @@ class Schedule:
 
 
 def next_tick(now_ms: int, interval_ms: int) -> int:
-    """The first whole multiple of the interval after `now_ms`."""
     return (now_ms // interval_ms + 1) * interval_ms
 
 
@@ -223,7 +222,6 @@ class Worker:
         return True
 
     def metadata(self) -> Sequence[MetricInfo]:
-        """What the collector has learned of its metrics so far."""
         collector = self._collector
         return () if collector is None else collector.metadata()
 
@@ -235,7 +233,6 @@ class Worker:
         return running.started + (2 if running.abandoned else 1) * self.config.timeout_seconds
 
     def enforce_deadline(self) -> None:
-        """Give the present collection up if its time has passed."""
         collector, rows = None, None
         with self._lock:
             running, timeout = self._running, self.config.timeout_seconds
@@ -254,7 +251,7 @@ class Worker:
             self._close(collector)
 
     def end(self, now_ms: int) -> list[SampleRow]:
-        """Stop; the stale markers for everything that this collector has shown."""
+        """Stop the worker; return stale markers for every series that it has shown."""
         with self._lock:
             self._ended = True
             if self._running is not None:
@@ -340,7 +337,6 @@ class Worker:
         return health
 
     def _note_state(self, error: str) -> None:
-        """Log when a collector begins to fail and when it works again, not at each tick."""
         identity = self.config.identity
         where = {"collector": self._name, "job": identity.job, "instance": identity.instance}
         if error and not self._state:
@@ -350,7 +346,7 @@ class Worker:
         self._state = error
 
     def _close(self, collector: Collector) -> None:
-        """In a thread of its own: `close` of a hung source may itself hang; it must not hold up the others."""
+        """Close in a separate thread: `close` of a hung source may hang, too."""
 
         def close() -> None:
             with suppress(Exception):  # A source that is broken may fail to close; nothing is left to do about it.

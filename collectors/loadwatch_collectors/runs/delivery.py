@@ -52,7 +52,7 @@ class Client:
     """One server, with the token that it is asked with. Used by several threads."""
 
     def __init__(self, server: str, token: str | None, *, seconds: float = REQUEST_SECONDS) -> None:
-        """Raise UsageError when the address is none."""
+        """Raise UsageError when the address is invalid."""
         try:
             check_url(server)
         except ValueError as error:
@@ -66,11 +66,9 @@ class Client:
 
     @property
     def remote_write(self) -> str:
-        """Where samples go."""
         return f"{self.server}/prometheus/api/v1/write"
 
     def page(self, run: str) -> str:
-        """The run's page, for people."""
         return f"{self.shown}/runs/{run}"
 
     def get(self, path: str, query: Query | None = None) -> Any:
@@ -159,7 +157,6 @@ class Client:
 
 
 def run_path(run: str, rest: str = "") -> str:
-    """The path of a run in the API."""
     return f"/api/runs/{quote(run, safe='')}{rest}"
 
 
@@ -169,7 +166,6 @@ def _query(query: Query | None) -> str:
 
 
 def _body(document: Any) -> tuple[bytes | None, dict[str, str]]:
-    """A document as a request has it, and the headers that say so."""
     return (None, {}) if document is None else (json.dumps(document).encode(), {"Content-Type": "application/json"})
 
 
@@ -186,7 +182,7 @@ def _problem(body: bytes) -> dict[str, Any]:
 
 
 def _cause(error: BaseException) -> str:
-    """The system's own words, from within urllib3's."""
+    """Return the system's own message from within urllib3's exception."""
     error = root_cause(error)
     reason = getattr(error, "reason", None)
     if isinstance(reason, BaseException):
@@ -213,8 +209,6 @@ def make_run_id(now_s: float) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class KeptFile:
-    """A file in the run's folder that the server keeps with the run: its kind, what it is called there, and facts."""
-
     kind: str
     file: str
     name: str
@@ -258,12 +252,10 @@ class Journal:
 
     @property
     def spool(self) -> Path:
-        """Folder of the samples that are not delivered."""
         return self.directory / "spool"
 
     @property
     def delivered(self) -> bool:
-        """Nothing is left to send."""
         return self.created and self.finished and not self.files and (self.imported or self.result is None)
 
     def save(self) -> None:
@@ -309,7 +301,7 @@ class Lock:
 
     @staticmethod
     def take(directory: Path) -> "Lock | None":
-        """None while another process has it."""
+        """Take the lock, or return None while another process holds it."""
         descriptor = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -319,7 +311,6 @@ class Lock:
         return Lock(descriptor)
 
     def release(self) -> None:
-        """Let others work on the run."""
         os.close(self._descriptor)
 
 
@@ -401,12 +392,11 @@ Report = Callable[[str, int, int], None]
 
 
 def now_ms() -> int:
-    """This host's clock."""
     return int(time.time() * 1000)
 
 
 def begin(client: Client, journal: Journal, facts: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Make the server know the run, by its own facts or by others. Errors as Client.get."""
+    """Create the run on the server from `facts`, by default the journal's. Errors as Client.get."""
     document = client.send("POST", "/api/runs", {**(facts or journal.facts), "clock_ms": now_ms()})
     journal.created = True
     return cast("dict[str, Any]", document)
@@ -421,12 +411,10 @@ def end(client: Client, journal: Journal) -> dict[str, Any]:
 
 
 def open_spool(journal: Journal) -> Spool:
-    """The run's samples that wait."""
     return Spool(journal.spool, max_bytes=SPOOL_BYTES, max_age_seconds=SPOOL_SECONDS)
 
 
 def make_sender(client: Client, spool: Spool) -> Sender:
-    """What sends the samples; not started."""
     metrics = metrics_of("load")["loadtest"]
     return Sender(spool, url=client.remote_write, token=client.token, timeout_seconds=10.0, metrics=lambda: metrics)
 
@@ -543,7 +531,7 @@ def send_files(client: Client, journal: Journal) -> None:
 
 
 def _begin_late(client: Client, journal: Journal) -> None:
-    """Begin a run that is over; thresholds that nobody could check before must not cost its figures."""
+    """Begin a run that is over, without its thresholds and the like where the server rejects them."""
     try:
         begin(client, journal)
     except RefusedError as error:

@@ -12,14 +12,10 @@ from loadwatch_collectors.errors import AgentError
 
 
 class RunsError(AgentError):
-    """Base of what these commands report."""
-
     exit_code = 1
 
 
 class UsageError(RunsError):
-    """What the user gave is wrong."""
-
     exit_code = 2
 
 

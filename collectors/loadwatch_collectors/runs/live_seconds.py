@@ -53,7 +53,6 @@ class _Second:
     users: float | None = None
 
     def shown_quantiles(self) -> Iterable[tuple[str, float]]:
-        """Quantiles by the label's value; none for a second without requests."""
         if self.latencies:
             ordered = sorted(self.latencies)
             return [(label, nearest_rank(ordered, quantile)) for label, quantile in _QUANTILES]
@@ -93,7 +92,6 @@ class LiveSeconds:
         self._live: set[tuple[str, str, str]] = set()
 
     def add(self, events: Iterable[Event]) -> None:
-        """Take in what a reader found."""
         for event in events:
             if isinstance(event, RequestEvent):
                 self._add_request(event)
@@ -103,7 +101,6 @@ class LiveSeconds:
                 self._at(event.at_ms).users = event.users
 
     def figures(self, now_ms: int) -> LiveFigures:
-        """Totals so far, and the rate of the last seconds that are final."""
         return LiveFigures(requests=self.requests, failures=self.failures, rate=self._rate(now_ms))
 
     def publish(self, now_ms: int) -> list[SampleRow]:

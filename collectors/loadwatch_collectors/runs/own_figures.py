@@ -39,7 +39,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 class Output:
-    """Both streams of a command as they come; the middle is let go."""
+    """Keeps the beginning and the end of a command's output; the middle is dropped."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -51,7 +51,7 @@ class Output:
         self._is_text: dict[int, bool] = {}
 
     def add(self, stream: int, data: bytes) -> None:
-        """A piece of what the command wrote to one of its streams; the first decides whether that is text."""
+        """Take output of the command; a stream's first piece decides whether the stream is text."""
         if not self._is_text.setdefault(stream, b"\0" not in data):
             self.binary += len(data)
             return
@@ -78,7 +78,6 @@ class Output:
 
 
 def clean(text: str) -> str:
-    """Each line without secrets."""
     return "".join(f"{redact_text(line[:LONGEST_LINE])}\n" for line in text.splitlines()).strip("\n")
 
 
@@ -101,8 +100,6 @@ class _TooSlowError(Exception):
 
 
 class _Figure:
-    """A figure that is read in the output: by `pattern`, else at `path`."""
-
     def __init__(self, given: str) -> None:
         self.read = parse_figure(given)
         self.name, source, text, _ = self.read
@@ -146,7 +143,7 @@ class LineReader:
             signal.signal(signal.SIGVTALRM, self._interrupt)
 
     def add(self, stream: int, data: bytes) -> None:
-        """A piece of what the command wrote to one of its streams; the first decides whether that is text."""
+        """Take output of the command; a stream's first piece decides whether the stream is text."""
         if not self._is_text.setdefault(stream, b"\0" not in data):
             return
         if self._documents:
@@ -226,7 +223,6 @@ class LineReader:
                 return
 
     def _read_documents(self, text: str) -> None:
-        """Each document that begins a line of the text."""
         decoder, at = json.JSONDecoder(), 0
         while (start := _DOCUMENT.search(text, at)) is not None:
             try:
@@ -261,7 +257,7 @@ class LineReader:
             self.notes.append(f"--marker matches more than {MOST_MARKERS} lines; only the first are kept: narrow it")
 
     def _search(self, pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
-        """`pattern.search`, which a signal ends: some patterns take longer than the universe lasts."""
+        """Run `pattern.search` until a signal ends it: some patterns backtrack almost endlessly."""
         try:
             self._matching = True
             signal.setitimer(signal.ITIMER_VIRTUAL, _MATCH_SECONDS)

@@ -32,7 +32,6 @@ class Label(NamedTuple):
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing is to be accused."""
         return self.kind in HEALTHY
 
 
@@ -105,8 +104,6 @@ CANNOT_TELL = "cannot-tell"
 
 
 class Score(NamedTuple):
-    """One recording: what was said of it, and whether that is right."""
-
     label: Label
     said: tuple[str, ...]
     """Ids of the findings that count, in their order, each once."""
@@ -115,11 +112,9 @@ class Score(NamedTuple):
     order_right: bool | None
     """Of a pair: whether both are named, the one expected first before the other; None of all others."""
     wrong: tuple[str, ...]
-    """Findings that accuse and are neither expected nor allowed."""
 
     @property
     def right(self) -> bool:
-        """Whether nothing is to be done better."""
         return self.first_right is not False and self.order_right is not False and not self.wrong
 
 
@@ -132,7 +127,6 @@ class Totals(NamedTuple):
     pairs: int
     healthy: int
     accused: int
-    """Healthy runs of which at least one finding accuses somebody."""
     accusations: int
     wrong_besides: int
 
@@ -161,7 +155,6 @@ def counting(label: Label, run: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def score(label: Label, said: Sequence[str]) -> Score:
-    """Compare what was said with what was expected."""
     return Score(
         label=label,
         said=tuple(said),
@@ -172,7 +165,6 @@ def score(label: Label, said: Sequence[str]) -> Score:
 
 
 def add_up(scores: Iterable[Score]) -> Totals:
-    """The totals over recordings."""
     every = list(scores)
     limits = [one for one in every if one.first_right is not None]
     pairs = [one for one in every if one.order_right is not None]
@@ -190,7 +182,6 @@ def add_up(scores: Iterable[Score]) -> Totals:
 
 
 def describe(one: Score) -> str:
-    """One line: the case, whether it is right, what was expected and what was said."""
     mark = "right" if one.right else "WRONG" if one.first_right is False or one.label.healthy else "partly"
     said = " > ".join(one.said) or "nothing"
     expected = " > ".join("|".join(sorted(ids)) for ids in one.label.expected) or "nothing"
@@ -198,7 +189,6 @@ def describe(one: Score) -> str:
 
 
 def describe_totals(totals: Totals) -> str:
-    """All totals in one line."""
     return (
         f"first finding right in {totals.first_right} of {totals.with_limits};"
         f" pairs in order {totals.pairs_in_order} of {totals.pairs};"

@@ -67,8 +67,6 @@ def parse_ticks(stat: str) -> int:
 
 
 class Machine:
-    """Reads the host once a second between `start` and `describe`."""
-
     def __init__(self, proc: Path = _PROC) -> None:
         self._proc = proc
         self._first = self._last = self._cpu()
@@ -80,7 +78,7 @@ class Machine:
         self._child_seconds = _children_seconds()
 
     def sample(self, process: int | None) -> float | None:
-        """Look at the host, and at a process with all its descendants; the share of CPU in use since the last look."""
+        """Sample the host and a process with its descendants; return the CPU share since the last call."""
         share = None
         now = self._cpu()
         passed = 0 if now is None or self._last is None else now.total - self._last.total
@@ -119,7 +117,6 @@ class Machine:
         }
 
     def _threads(self, process: int) -> Iterator[Path]:
-        """Folders of the threads of a process and of all its descendants."""
         waiting = [process]
         while waiting:
             for thread in (self._proc / str(waiting.pop()) / "task").glob("*"):
@@ -135,7 +132,6 @@ class Machine:
 
 
 def _read(path: Path) -> str:
-    """Empty for what is gone or not there."""
     try:
         return path.read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -143,7 +139,6 @@ def _read(path: Path) -> str:
 
 
 def _children_seconds() -> float:
-    """CPU time of all children that ended and were waited for, with their own."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -170,20 +165,16 @@ class Follower:
 
     @property
     def format(self) -> str | None:
-        """Name of the result's format once it is known."""
         return self._reader.format
 
     def step(self, now_ms: int) -> Sequence[SampleRow]:
-        """Read what is new; the samples that it makes."""
         self._advance(_MOST_PER_STEP)
         return self._seconds.publish(now_ms)
 
     def figures(self, now_ms: int) -> LiveFigures | None:
-        """What is known so far; None while nothing is."""
         return self._seconds.figures(now_ms) if self._seconds.requests else None
 
     def finish(self) -> Sequence[SampleRow]:
-        """Read the rest; the samples up to the end."""
         self._advance(_BACKLOG)
         if self._file is not None:
             self._file.close()
@@ -248,7 +239,6 @@ class Link:
         self._thread = threading.Thread(target=self._run, name="link", daemon=True)
 
     def start(self) -> None:
-        """Begin to talk."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -299,8 +289,6 @@ _OWN_PRIORITY = 10
 
 
 class Session:
-    """Watches one command from its start to its end."""
-
     def __init__(
         self,
         *,
@@ -378,7 +366,6 @@ class Session:
             read(stream, data)
 
     def _open_stream(self) -> Sender | None:
-        """What sends the samples; None offline, when they only go to the disk."""
         if not self._stream:
             return None
         self._follower = Follower(LiveSeconds(self._journal.id, target_rate=self._target.rate), self._plan.result)
@@ -405,7 +392,6 @@ class Session:
             self._spool.close()
 
     def _watch(self) -> None:
-        """Once a second: the host, the result, the text of the status line; now and then a sign of life on disk."""
         next_alive = self._began + _ALIVE_SECONDS
         while not self._stopping.wait(_STEP_SECONDS):
             share = self._machine.sample(self._pid)
@@ -444,7 +430,7 @@ class Session:
         return document
 
     def _save(self) -> None:
-        """A disk that refuses now may take it later; the run goes on."""
+        """Save the journal; a disk that refuses now may accept it later, and the run goes on."""
         with self._saving:
             try:
                 self._journal.save()

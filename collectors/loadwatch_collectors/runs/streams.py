@@ -61,8 +61,6 @@ class SecondEvent(NamedTuple):
 
 
 class UsersEvent(NamedTuple):
-    """Active users from this instant on."""
-
     at_ms: int
     users: int
 
@@ -94,14 +92,13 @@ class _TextReader(Generic[_T]):
 
     refusal: str
     quoted = False
-    """Whether a line break inside double quotes is none."""
+    """Whether a line break inside double quotes belongs to the field."""
 
     def __init__(self) -> None:
         self._rest = b""
         self._number = 0
 
     def feed(self, data: bytes) -> Sequence[Event]:
-        """See StreamReader."""
         events: list[Event] = []
         for part in self._split(self._cut(data)):
             self._number += 1
@@ -136,7 +133,7 @@ class _Lines(_TextReader[str]):
 
 
 class _Rows(_TextReader[list[str]]):
-    """Of a CSV; empty lines are left out. With a header, its columns by name."""
+    """Reads the rows of a CSV except empty ones; a header gives the columns by name."""
 
     quoted = True
     delimiter = ","
@@ -162,7 +159,6 @@ class GatlingBinaryReader:
         self._users = 0
 
     def feed(self, data: bytes) -> Sequence[RequestEvent | UsersEvent]:
-        """See StreamReader."""
         log, data = self._log, self._rest + data
         events: list[RequestEvent | UsersEvent] = []
         at = 0
@@ -223,7 +219,6 @@ class _JtlReader(_Rows):
     _users = -1
 
     def feed(self, data: bytes) -> Sequence[Event]:
-        """See StreamReader."""
         if not self._begun and (found := _JTL_DELIMITER.match(data)):
             self.delimiter = found[1].decode()
         self._begun = True
@@ -321,7 +316,7 @@ _VEGETA_JSON_HEAD = re.compile(rb'\{"attack":')
 def _vegeta_event(
     time_ns: int, code: int, latency_ns: float, error: str, bytes_in: int, bytes_out: int
 ) -> RequestEvent:
-    """Its outcome is by the answer's status; by the error where there was none (code 0)."""
+    """Its outcome follows from the HTTP status, or from the error where there is none (code 0)."""
     outcome = outcome_of_status(code) if code else _SORTER.of_error(error)
     return RequestEvent(time_ns // 1_000_000, latency_ns / 1e9, outcome, bytes_in, bytes_out)
 
@@ -357,7 +352,6 @@ class VegetaGobReader:
         self._results = VegetaStream(_refuse_vegeta)
 
     def feed(self, data: bytes) -> Sequence[RequestEvent]:
-        """See StreamReader."""
         try:
             return [
                 _vegeta_event(hit.time_ns, hit.code, hit.latency_ns, hit.error, hit.bytes_in, hit.bytes_out)
@@ -372,7 +366,7 @@ def _refuse_vegeta(offset: int, text: str) -> NoReturn:
 
 
 HEAD_BYTES = 400
-"""So many bytes decide; a shorter beginning may be too short to tell."""
+"""Bytes that decide the format; a shorter beginning may be too short to tell."""
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
@@ -380,8 +374,6 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class StreamFormat:
-    """A format: its name, what tells it, what reads it."""
-
     name: str
     begins: Callable[[bytes], object]
     reader: Callable[[], StreamReader]

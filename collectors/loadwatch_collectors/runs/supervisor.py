@@ -31,7 +31,7 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 SIGNAL_BASE = 128
 _TICK_SECONDS = 0.5
 _DRAIN_SECONDS = 0.2
-"""A command that is gone has said all after such a silence; what it left in the background may hold its output open."""
+"""Silence after which a dead command's output is complete; background children may hold it open."""
 
 _DRAIN_LIMIT_SECONDS = 5.0
 
@@ -77,8 +77,6 @@ class Ending(NamedTuple):
 
 @dataclass(slots=True)
 class _Source:
-    """Output of the command: where it is read, where it goes."""
-
     descriptor: int
     show: int | None
     capture: IO[bytes] | None = None
@@ -115,11 +113,10 @@ class Supervisor:
 
     @property
     def pid(self) -> int | None:
-        """Process, and process group, of the command."""
         return self._process.pid if self._process is not None else None
 
     def start(self) -> Ending | None:
-        """Start it; how it ended when it could not be started. No other thread may run yet."""
+        """Start the command; return how it ended if it could not start. No other thread may run yet."""
         self._wiring = wiring = _wire(self._streams)
         # From here on a signal is the command's, even before it runs.
         # Those that we ignore, as under nohup, are left ignored.
@@ -189,7 +186,7 @@ class Supervisor:
         self._signals.append(number)
 
     def _open_keyboard(self) -> Any:
-        """Hand typed keys on one by one, but for those that make signals; the settings to go back to."""
+        """Put the keyboard into cbreak mode, which keeps signal keys; return the settings to restore."""
         if self._wiring.keyboard is None:
             return None
         settings = termios.tcgetattr(0)
@@ -262,7 +259,6 @@ class Supervisor:
                 os.killpg(process.pid, signal.SIGKILL if again else number)
 
     def _drain(self, selector: selectors.BaseSelector, line: StatusLine) -> None:
-        """Pass on what the command said last."""
         deadline = time.monotonic() + _DRAIN_LIMIT_SECONDS
         while selector.get_map() and time.monotonic() < deadline:
             found = selector.select(_DRAIN_SECONDS)
@@ -283,7 +279,6 @@ def _deliver(source: _Source, data: bytes, line: StatusLine) -> None:
 
 
 def _wire(streams: Streams) -> _Wiring:
-    """Connect each stream: to ours, to a pseudo terminal, or to a pipe."""
     wiring = _Wiring()
     out, error = os.isatty(1), os.isatty(2)
     shown = 1 if out else 2 if error else None

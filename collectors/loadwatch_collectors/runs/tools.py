@@ -74,14 +74,11 @@ class Target(NamedTuple):
 
 
 class Tool:
-    """One load tool; `name` is the run's `tool`."""
-
     name: str
     programs: tuple[str, ...] = ()
     module: str | None = None
-    """Of Python, where it is started as one, too."""
+    """Its Python module, where it can be started by `python -m`, too."""
     subcommand: str | None = None
-    """The one that puts load on something."""
 
     def recognise(self, command: Sequence[str]) -> int | None:
         """Index of the tool's own word in the command, None when it is another tool's command."""
@@ -89,7 +86,6 @@ class Tool:
         return at if at is None or self.subcommand is None or self.subcommand in command[at + 1 :] else None
 
     def target(self, arguments: Sequence[str]) -> Target:  # noqa: ARG002 - some tools' arguments do not say it
-        """What the arguments behind the tool's word ask for."""
         return Target()
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:
@@ -113,7 +109,7 @@ _CLOCK_GRAIN_S = 1.0
 
 
 def fresh(find: Callable[[], Path | None], started_s: float) -> Callable[[], Path | None]:
-    """Finds a file only once the run has written to it: one of an earlier run is no result of this."""
+    """Wrap `find` to ignore a file that was last written before the run, by an earlier one."""
 
     def find_fresh() -> Path | None:
         path = find()
@@ -154,7 +150,6 @@ def find_option(arguments: Sequence[str], *names: str, attached: bool = False) -
 
 
 def has_option(arguments: Sequence[str], *names: str) -> bool:
-    """Whether an option is given, with or without a value."""
     return any(argument.partition("=")[0] in names for argument in arguments)
 
 
@@ -177,7 +172,6 @@ def read_number(text: str | None) -> float | None:
 
 
 def program_name(word: str) -> str:
-    """The file's name without folders and the usual endings of scripts."""
     name = word.replace("\\", "/").rpartition("/")[2]
     for ending in (".exe", ".sh", ".bat", ".cmd"):
         name = name.removesuffix(ending)
@@ -223,7 +217,6 @@ class Gatling(Tool):
     name = "gatling"
 
     def recognise(self, command: Sequence[str]) -> int | None:
-        """See Tool."""
         at = super().recognise(command)
         if at is not None:
             return at
@@ -274,8 +267,6 @@ _HEY_WORKERS = 50.0
 
 
 class Hey(Tool):
-    """`hey`."""
-
     name = "hey"
 
     def target(self, arguments: Sequence[str]) -> Target:
@@ -298,8 +289,6 @@ class Hey(Tool):
 
 
 class JMeter(Tool):
-    """`jmeter -n`."""
-
     name = "jmeter"
     programs = ("jmeter", "jmeter-n", "ApacheJMeter")
 
@@ -334,8 +323,6 @@ _TREND_STATS = "p(50),p(90),p(95),p(99),min,max,avg"
 
 
 class K6(Tool):
-    """`k6 run`."""
-
     name = "k6"
     subcommand = "run"
 
@@ -377,7 +364,6 @@ class K6(Tool):
 
 
 def _remote_write(context: RunContext) -> dict[str, str]:
-    """Variables of k6's remote write, without those that the user has set."""
     wanted = {
         "K6_PROMETHEUS_RW_SERVER_URL": context.remote_write or "",
         "K6_PROMETHEUS_RW_TREND_STATS": _TREND_STATS,
@@ -391,7 +377,6 @@ def _remote_write(context: RunContext) -> dict[str, str]:
 
 
 def _values(arguments: Sequence[str], *names: str) -> list[str]:
-    """All values of an option that may be given several times."""
     found: list[str] = []
     for index, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
@@ -411,12 +396,9 @@ _COMPANIONS = ("stats", "failures", "exceptions")
 
 
 class Locust(Tool):
-    """`locust`, also as `python -m locust`."""
-
     name = module = "locust"
 
     def target(self, arguments: Sequence[str]) -> Target:
-        """See Tool; users are no rate."""
         text = find_option(arguments, "-t", "--run-time", attached=True)
         number = read_number(text)
         if number is None and text:
@@ -460,12 +442,9 @@ _OHA_CONNECTIONS = 50.0
 
 
 class Oha(Tool):
-    """`oha`."""
-
     name = "oha"
 
     def target(self, arguments: Sequence[str]) -> Target:
-        """See Tool."""
         return Target(
             rate=read_number(find_option(arguments, "-q", attached=True)) or None,
             duration_seconds=read_go_duration(find_option(arguments, "-z", attached=True)),
@@ -511,8 +490,6 @@ def read_rate(text: str) -> float | None:
 
 
 class Vegeta(Tool):
-    """`vegeta attack`."""
-
     name = "vegeta"
     subcommand = "attack"
 
@@ -543,12 +520,10 @@ class VegetaShell(Tool):
     name = "vegeta"
 
     def recognise(self, command: Sequence[str]) -> int | None:
-        """See Tool."""
         script = _script(command)
         return 0 if script is not None and re.search(r"\bvegeta\b[^|;&\n]*\battack\b", script) else None
 
     def target(self, arguments: Sequence[str]) -> Target:
-        """See Tool."""
         return Vegeta().target(_attack_words(["sh", *arguments]))
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:  # noqa: ARG002 - as Tool says
@@ -562,7 +537,6 @@ class VegetaShell(Tool):
 
 
 def _script(command: Sequence[str]) -> str | None:
-    """The text behind `sh -c`."""
     if len(command) >= 3 and program_name(command[0]) in ("sh", "bash", "dash", "zsh", "ksh"):
         for index, word in enumerate(command[1:-1], start=1):
             if re.fullmatch(r"-[a-z]*c[a-z]*", word):
@@ -571,7 +545,6 @@ def _script(command: Sequence[str]) -> str | None:
 
 
 def _attack_words(command: Sequence[str]) -> list[str]:
-    """Words of the script from `attack` on."""
     lexer = shlex.shlex(_script(command) or "", posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
     try:
@@ -602,8 +575,6 @@ _WRK_CONNECTIONS = 10.0
 
 
 class Wrk(Tool):
-    """`wrk`, and `wrk2`, which has a rate."""
-
     name = "wrk"
     programs = ("wrk", "wrk2")
 
@@ -617,7 +588,6 @@ class Wrk(Tool):
         )
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:  # noqa: ARG002 - as Tool says
-        """See Tool: the text is copied."""
         own = context.directory / "result.txt"
         return Plan(command=command, capture=own, result=existing(own), own=True)
 
@@ -632,7 +602,6 @@ TOOLS: Sequence[Tool] = (Vegeta(), VegetaShell(), K6(), Locust(), Gatling(), JMe
 
 
 def recognise(command: Sequence[str]) -> tuple[Tool, int] | None:
-    """The tool of a command and the index of its word; None for any other command."""
     for tool in TOOLS:
         at = tool.recognise(command)
         if at is not None:
@@ -641,7 +610,6 @@ def recognise(command: Sequence[str]) -> tuple[Tool, int] | None:
 
 
 def read_target(command: Sequence[str]) -> Target:
-    """What the arguments of any command ask for."""
     found = recognise(command)
     if found is not None:
         return found[0].target(command[found[1] + 1 :])

@@ -66,11 +66,9 @@ class RouteCounts:
 
     @property
     def requests(self) -> int:
-        """All of them."""
         return self.statuses.total()
 
     def to_json(self) -> list[Any]:
-        """A JSON array; `from_json` reads it."""
         return [dict(self.statuses), self.bytes, self.seconds, self.timed, self.buckets]
 
     @classmethod
@@ -106,12 +104,10 @@ class LogCounts:
 
     @property
     def other(self) -> int:
-        """Requests that are under the route `other`."""
         return sum(counts.requests for (_, route), counts in self.routes.items() if route == OTHER)
 
     @property
     def named(self) -> int:
-        """Routes with a name of their own."""
         return len({route for _, route in self.routes if route != OTHER})
 
     def learn(self, reader: LineReader, text: str) -> None:
@@ -123,7 +119,6 @@ class LogCounts:
         self._naming.forget_counts()
 
     def add(self, reader: LineReader, text: str) -> None:
-        """Count the lines of a text of whole lines."""
         lines: dict[Key, _Lines] = {}
         for texts in reader.read(text):
             if not self._take(lines, texts, reader):
@@ -142,7 +137,6 @@ class LogCounts:
         self._naming.forget_counts()
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object; `from_json` reads it."""
         return {
             "version": _VERSION,
             "naming": self._naming.to_json(),
@@ -213,7 +207,6 @@ class LogCounts:
             self.counted += line.statuses.total()
 
     def _duration(self, text: str, reader: LineReader) -> tuple[float, int] | None:
-        """Seconds, and the place of their bucket."""
         if text in self._seconds:
             return self._seconds[text]
         seconds = reader.seconds(text) if text else None
@@ -225,8 +218,6 @@ class LogCounts:
 
 
 class _Lines:
-    """Lines of one method and name: their texts, which are few, counted; numbers are made of them later."""
-
     __slots__ = ("sizes", "statuses", "tooks")
 
     def __init__(self) -> None:
@@ -255,8 +246,6 @@ _SUM, _COUNT, _BUCKET = (f"http_request_duration_seconds_{part}" for part in ("s
 
 
 class _Shown:
-    """The series of one method and route that are there already."""
-
     __slots__ = ("buckets", "codes", "kept", "labels")
 
     def __init__(self, key: Key) -> None:
@@ -283,7 +272,6 @@ class RouteSamples:
         return [[*key, "timed" if one.buckets else "", *one.codes] for key, one in self._shown.items()]
 
     def restore(self, known: object) -> None:
-        """Go on from `known`; what is none of it is left out."""
         for entry in cast("list[list[object]]", known) if isinstance(known, list) else []:
             method, route, timed, *codes = [str(part) for part in entry]
             shown = self._add((method, route))
@@ -345,7 +333,6 @@ _SHARE_OF_INTERVAL = 0.4
 _RECOGNISE_AGAIN_SECONDS = 10.0
 _FEW_LINES = 20
 _FIRST_LINES = 200
-"""So many tell what a log has."""
 _SHOWN_ROUTES = 5
 _UNITS = ("s", "ms", "us", "ns")
 _READ_LOG = MissingPrivilege(
@@ -357,8 +344,6 @@ _READ_LOG = MissingPrivilege(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessLogSettings:
-    """The access log of a web server, followed through its rotation."""
-
     path: str = option(help="The log.", metavar="/var/log/nginx/access.log")
     format: str = option(
         help=f"How its lines are written: auto, {', '.join(one.name for one in FORMATS)}.", default="auto"
@@ -381,7 +366,6 @@ class AccessLogSettings:
     routes: int = option(help="Routes with a name of their own; all others are the route `other`.", default=MOST_ROUTES)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if not self.path:
             raise ValueError("path is empty")
         if self.format not in ("auto", *(one.name for one in FORMATS)):
@@ -398,10 +382,7 @@ class AccessLogSettings:
 
 
 class AccessLogCollector(Collector):
-    """Reads what was added to the log since the last tick."""
-
     def __init__(self, settings: AccessLogSettings) -> None:
-        """Nothing is opened yet."""
         self._settings = settings
         self._options = LineOptions(
             format=settings.format, keys=settings.keys, unit=settings.unit, queries=bool(settings.keep)
@@ -450,7 +431,6 @@ class AccessLogCollector(Collector):
         self._tail = LogTail(self._settings.path, first_read=0)
 
     def collect(self) -> Sequence[Sample]:
-        """Count the new lines."""
         with self._lock:
             if self._closed:
                 raise CollectorError(f"{self._settings.path}: closed")
@@ -465,7 +445,6 @@ class AccessLogCollector(Collector):
             return samples
 
     def explain(self) -> Sequence[str]:
-        """What was recognised, and what could not be read."""
         reader, counts = self._reader, self._counts
         if reader is None:
             return [f"{self._settings.path} has no lines yet; its format is recognised from the first ones"]
@@ -568,13 +547,13 @@ class AccessLogCollector(Collector):
         return samples
 
     def _identity(self) -> str:
-        """What must be the same for counts to go on."""
+        """What must be unchanged for saved counts to be continued."""
         settings = self._settings
         kept = (settings.keep,) if settings.keep else ()
         return repr((os.path.abspath(settings.path), settings.match, settings.routes, *kept))
 
     def _save(self) -> None:
-        """Counts together with the place in the log that they are of."""
+        """Save the counts together with the position in the log that they belong to."""
         if self._state_file is None:
             return
         self._saved = time.monotonic()

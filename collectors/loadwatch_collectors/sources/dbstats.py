@@ -73,8 +73,6 @@ class DocumentError(ValueError):
 
 
 class NumberMetric(NamedTuple):
-    """What a further number of the document becomes."""
-
     name: str
     labels: Labels = ()
     factor: float = 1.0
@@ -137,7 +135,6 @@ def read_path(document: Any, path: str) -> Any:
 
 
 def is_absent(value: Any) -> bool:
-    """Whether `read_path` found nothing."""
     return value is _ABSENT
 
 
@@ -168,7 +165,6 @@ class WorkerSums:
         self._ended: dict[str, dict[str, float]] = {}
 
     def add(self, read: Mapping[tuple[str, str], Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """The numbers by pool, from those by pool and worker."""
         for (name, worker), last in self._last.items():
             now = read.get((name, worker))
             if worker and (now is None or now["WaitCount"] < last["WaitCount"]):
@@ -185,7 +181,7 @@ class WorkerSums:
 
 
 def _sum(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
-    """Of two workers. Times are the same of all; a limit is none where it is none of one."""
+    """Add the numbers of two workers; times are shared, and one unlimited worker lifts the limit."""
     both = {name: one[name] + other[name] for name in one.keys() & other.keys()}
     times = {name: one[name] for name in ("ConnMaxLifetime", "ConnMaxIdleTime") if name in both}
     unlimited = 0.0 in (one["MaxOpenConnections"], other["MaxOpenConnections"])
@@ -263,13 +259,11 @@ def read_number(value: Any, where: str) -> float:
 
 
 def pool_samples(values: Mapping[str, float], db_name: str) -> list[Sample]:
-    """The samples of one pool."""
     labels = (("db_name", db_name),)
     return [Sample(metric, values[name], labels) for name, metric in {**FIELDS, **SETTINGS}.items() if name in values]
 
 
 def info_samples(document: Any) -> list[Sample]:
-    """What the document says of the program itself; nothing where it says nothing."""
     samples: list[Sample] = []
     for place, (metric, names) in INFOS.items():
         texts = {name: read_path(document, f"{place}.{name}") for name in names}
@@ -326,7 +320,6 @@ class DbstatsSettings(HttpSettings):
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if bool(self.url) == bool(self.log_file):
             raise ValueError("dbstats needs either url or log_file")
         if self.url:
@@ -340,10 +333,7 @@ class DbstatsSettings(HttpSettings):
 
 
 class DbstatsPageCollector(Collector):
-    """Reads the pools and numbers of one JSON document."""
-
     def __init__(self, settings: DbstatsSettings) -> None:
-        """Prepare the connection; nothing is dialled yet."""
         self._settings = settings
         self._page = HttpPage(settings)
         self._sums = WorkerSums()
@@ -351,7 +341,6 @@ class DbstatsPageCollector(Collector):
         self._numbers = {path: parse_number_metric(text) for path, text in named.items()}
 
     def collect(self) -> Sequence[Sample]:
-        """Read the page once."""
         page = self._page.get(accept="application/json")
         document = _parse_json(page)
         try:
@@ -369,7 +358,6 @@ class DbstatsPageCollector(Collector):
         return [*samples, *info_samples(document)]
 
     def close(self) -> None:
-        """Close the connection."""
         self._page.close()
 
     def _pools(self, document: Any) -> Mapping[str, Any]:
@@ -400,10 +388,7 @@ class DbstatsPageCollector(Collector):
 
 
 class DbstatsLogCollector(Collector):
-    """Reads the pools from the newest lines of a log."""
-
     def __init__(self, settings: DbstatsSettings) -> None:
-        """Prepare; the file is opened by the first `collect`."""
         self._settings = settings
         self._marks = settings.pools or {settings.db_name: ""}
         self._tail = LogTail(settings.log_file)
@@ -428,7 +413,6 @@ class DbstatsLogCollector(Collector):
         return self._samples(now, fresh)
 
     def close(self) -> None:
-        """Close the file."""
         self._tail.close()
 
     def _samples(self, now: float, fresh: set[str]) -> list[Sample]:
@@ -452,7 +436,6 @@ class DbstatsLogCollector(Collector):
 
 
 def build_dbstats(settings: DbstatsSettings) -> DbstatsPageCollector | DbstatsLogCollector:
-    """The collector that fits the settings."""
     return DbstatsLogCollector(settings) if settings.log_file else DbstatsPageCollector(settings)
 
 

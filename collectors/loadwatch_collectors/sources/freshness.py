@@ -36,8 +36,6 @@ SELECT_ESTIMATE = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSettings:
-    """A table to watch."""
-
     name: str = option(help="Table, or database.table; the label `table` of its series.", metavar="shop.hits")
     time_column: str = option(help="Column with the time of a row; without it no age is reported.", default="")
     time_kind: str = option(
@@ -55,7 +53,6 @@ class TableSettings:
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         parts = self.name.split(".")
         if len(parts) > 2 or not all(_NAME.fullmatch(part) for part in parts):
             raise ValueError(f"{self.name!r} is not a table; write name or database.name")
@@ -75,7 +72,6 @@ class FreshnessSettings(MySQLLogin):
     count_every: Seconds = option(help="Time between two counts of the rows.", default=5.0)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         MySQLLogin.__post_init__(self)
         if not self.tables:
             raise ValueError("tables is empty; name at least one table")
@@ -94,15 +90,12 @@ class FreshnessCollector(Collector):
         self._counts = Periodic(self._read_counts, settings.count_every)
 
     def collect(self) -> Sequence[Sample]:
-        """Read the tables once."""
         return self._session.run(self._read)
 
     def explain(self) -> list[str]:
-        """Which server it reads."""
         return [f"reads MySQL at {self._session.where}"]
 
     def close(self) -> None:
-        """End the session."""
         self._session.close()
 
     def _read(self) -> list[Sample]:

@@ -164,8 +164,6 @@ _PRESSURE = re.compile(r"^(some|full) .*total=(\d+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSettings:
-    """What of the host is shown."""
-
     exclude_disks: str = option(
         help="Regular expression of block devices to leave out.",
         default=r"(z?ram|loop|fd|(h|s|v|xv)d[a-z]+|nvme\d+n\d+p)\d+",
@@ -274,8 +272,6 @@ _MAY_BE_MISSING = ("meminfo", "vmstat", "diskstats", "net/dev", "loadavg", "sys/
 
 
 class HostCollector(Collector):
-    """Reads one host's /proc."""
-
     def __init__(self, settings: HostSettings) -> None:
         self._proc = Path(settings.proc)
         self._disks = re.compile(settings.exclude_disks)
@@ -290,7 +286,6 @@ class HostCollector(Collector):
         self._pressure = [name for name in ("cpu", "io", "memory") if (self._proc / "pressure" / name).exists()]
 
     def collect(self) -> Iterator[Sample]:
-        """Read the host once."""
         yield Sample("node_time_seconds", time.time())
         yield from self._read("stat", parse_stat)
         yield from self._read("meminfo", parse_meminfo)
@@ -318,7 +313,6 @@ class HostCollector(Collector):
             raise CollectorError(f"{path} has a shape that is not known: {error}") from error
 
     def explain(self) -> list[str]:
-        """What this host does not show."""
         return missing_files(self._proc, _MAY_BE_MISSING)
 
 

@@ -12,8 +12,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:/@ -]{0,63}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsSettings:
-    """What the target is allowed, by resource."""
-
     declared: dict[str, Limit] = option(
         help="What is limited → how much: eth0: 100Mbit/s, redis: 1 core, disk: 3000 iops. A network's name is that of "
         "its interface; any other is yours.",
@@ -31,7 +29,7 @@ class LimitsSettings:
 
 
 class LimitsCollector(Collector):
-    """Repeats the limits, so that they stand beside what they limit."""
+    """Sends the declared limits at each tick, beside the metrics that they limit."""
 
     def __init__(self, settings: LimitsSettings) -> None:
         self._samples = [
@@ -40,7 +38,6 @@ class LimitsCollector(Collector):
         ]
 
     def collect(self) -> list[Sample]:
-        """The limits as they are declared."""
         return self._samples
 
 

@@ -15,7 +15,7 @@ from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.log_tail import LogTail, reading_log
 
 MOST_BYTES_A_TICK = 8 << 20
-"""Of a log that grows faster, the rest is read at the next ticks."""
+"""Bytes of the log read at one tick; what a faster log has beyond them is read at the next ticks."""
 _REPEAT_SECONDS = 15.0
 """A number that did not change is sent again after this time only."""
 _LONGEST_LINE = 1 << 20
@@ -23,15 +23,12 @@ _LONGEST_LINE = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPatternsSettings:
-    """A log whose lines are counted by pattern."""
-
     path: str = option(help="The log file.", metavar="/var/log/app/app.log")
     patterns: int = option(
         help="So many patterns are told apart; the lines of all others are counted as other.", default=200
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if not self.path:
             raise ValueError("path is empty; name the log file")
         if not 1 <= self.patterns <= MOST_TEMPLATES:
@@ -39,8 +36,6 @@ class LogPatternsSettings:
 
 
 class LogPatternsCollector(Collector):
-    """Follows one log."""
-
     def __init__(self, settings: LogPatternsSettings) -> None:
         """Prepare; the file is opened by the first `collect`."""
         self._settings = settings
@@ -52,7 +47,6 @@ class LogPatternsCollector(Collector):
         self._repeats = True
 
     def collect(self) -> Sequence[Sample]:
-        """Read what was logged since the last call."""
         with reading_log(self._settings.path):
             self._read()
         now = time.monotonic()
@@ -62,7 +56,6 @@ class LogPatternsCollector(Collector):
         return self._samples()
 
     def explain(self) -> list[str]:
-        """How many patterns there are, and the most frequent ones."""
         found = sorted(self._patterns.templates.values(), key=lambda one: -one.count)
         return [
             f"follows {self._settings.path}; counts lines from now on",
@@ -70,7 +63,6 @@ class LogPatternsCollector(Collector):
         ]
 
     def close(self) -> None:
-        """Close the file."""
         self._tail.close()
 
     def _read(self) -> None:
@@ -101,7 +93,7 @@ class LogPatternsCollector(Collector):
         return samples
 
     def _of_pattern(self, pattern_id: str, level: str, count: int, text: str) -> list[Sample]:
-        """Its number and its text; marked as kept where neither changed since they were sent."""
+        """Return the pattern's count and text, marked `KEPT` if neither changed since last sent."""
         changed = self._sent.get((pattern_id, level)) != (count, text) or self._repeats
         self._sent[(pattern_id, level)] = (count, text)
         at = None if changed else KEPT

@@ -27,7 +27,7 @@ from loadwatch_collectors.errors import CollectorError, PrivilegeError
 # The files of a log: the one that is written to, those that were rotated away, compressed or not.
 
 HEAD_BYTES = 512
-"""By so many of its first bytes a file is known again: an access log begins with the time of its first request."""
+"""First bytes by which a file is recognised: an access log begins with its first request's time."""
 _LEAST_HEAD = 16
 _LONGEST_LINE = 1024 * 1024
 _SKIPPED_AT_ONCE = 16 * 1024 * 1024
@@ -54,7 +54,6 @@ class LogPosition(NamedTuple):
     seen_s: float
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object of the same fields."""
         return self._asdict()
 
     @classmethod
@@ -78,12 +77,12 @@ class LogPosition(NamedTuple):
 
 
 def head_of(data: bytes) -> str:
-    """What a file is known by, from its first bytes."""
+    """Return the SHA-256 of a file's first bytes, by which the file is recognised."""
     return hashlib.sha256(data).hexdigest()
 
 
 class Part:
-    """One open file of a log. Compressed ones give what they hold, and never grow."""
+    """One open file of a log. A compressed file yields its decompressed content, and never grows."""
 
     def __init__(self, file: BinaryIO, stat: os.stat_result, *, compressed: bool = False) -> None:
         self._file = file
@@ -134,7 +133,6 @@ class Part:
         return whole
 
     def position(self) -> LogPosition:
-        """Where the lines end that were read."""
         with suppress(OSError):
             self._stat = self._stat if self.compressed else os.fstat(self._file.fileno())
         offset = max(self._at - len(self._partial), self._target)
@@ -149,11 +147,10 @@ class Part:
         )
 
     def head(self) -> str:
-        """What the file is known by as it is."""
+        """Return the hash of the file's present first bytes."""
         return head_of(self.look_at_head(HEAD_BYTES))
 
     def is_at(self, position: LogPosition) -> bool:
-        """Whether this is the file of the position."""
         own = (self._stat.st_dev, self._stat.st_ino) == (position.device, position.inode)
         return own and self.begins_as(position)
 
@@ -164,11 +161,10 @@ class Part:
         return head_of(self.look_at_head(position.head_bytes)) == position.head
 
     def is_file(self, stat: os.stat_result) -> bool:
-        """Whether a path leads to this file."""
         return (stat.st_dev, stat.st_ino) == (self._stat.st_dev, self._stat.st_ino)
 
     def was_cut(self) -> LogPosition | None:
-        """The place that was reached in a file that was cut in place since; None of one that only grew."""
+        """Return the position reached before the file was cut in place; None if the file only grew."""
         begins_otherwise = bool(self._head) and os.pread(self._file.fileno(), len(self._head), 0) != self._head
         before, self._stat = self._stat, os.fstat(self._file.fileno())
         if self._stat.st_size >= self._at and not begins_otherwise:
@@ -181,7 +177,6 @@ class Part:
         return 0 if self.compressed else max(os.fstat(self._file.fileno()).st_size - self._at, 0)
 
     def restart(self) -> None:
-        """Begin at the start of a file that was cut."""
         self._file.seek(0)
         self._at = self._target = 0
         self._partial, self._head, self._discarding = b"", b"", False
@@ -198,7 +193,7 @@ class Part:
         self._partial, self._discarding = b"", False
 
     def skip_to_last(self, count: int) -> None:
-        """Leave out all but the last bytes; of none, also the line that is being written is kept whole."""
+        """Skip to the last `count` bytes; with 0, to the start of the line that is being written."""
         size = os.fstat(self._file.fileno()).st_size
         offset = max(size - count, 0)
         if not count:
@@ -208,7 +203,6 @@ class Part:
         self.skip_to(offset)
 
     def follow_until(self, time: float) -> None:
-        """Nothing new is expected after that time, by the clock of `is_over`."""
         self._until = time
 
     def is_over(self, now: float) -> bool:
@@ -216,12 +210,10 @@ class Part:
         return self._until is not None and (self.compressed or now >= self._until)
 
     def take_cut_lines(self) -> int:
-        """Lines that were too long, since the last call."""
         count, self._cut_lines = self._cut_lines, 0
         return count
 
     def close(self) -> None:
-        """Close the file."""
         with suppress(OSError):
             self._file.close()
 
@@ -236,7 +228,6 @@ class Part:
         return self._head[:count]
 
     def _hold(self, rest: bytes) -> None:
-        """Keep the begun line, unless it has become too long."""
         if self._discarding:
             return
         self._partial += rest
@@ -308,7 +299,7 @@ def find_by_head(path: str, position: LogPosition) -> Part | None:
 
 
 def find_younger(path: str, seen_s: float, positions: Collection[LogPosition]) -> list[Part]:
-    """Rotated files that were written to since, oldest first; none of the positions', and no content twice."""
+    """Find rotated files written to after `seen_s`, oldest first, without `positions` and duplicates."""
     base = os.path.basename(path)
     found: list[tuple[float, Part]] = []
     heads: set[str] = set()
@@ -368,7 +359,7 @@ _BLOCK = 1024 * 1024
 
 @contextmanager
 def reading_log(path: str, remedy: str = "let the agent's user read it, for example by its group") -> Generator[None]:
-    """Turn the system's errors into a collector's; `remedy` helps where a permission is missing."""
+    """Turn OSError into CollectorError, or a denied permission into PrivilegeError with `remedy`."""
     try:
         yield
     except PermissionError as error:
@@ -378,7 +369,7 @@ def reading_log(path: str, remedy: str = "let the agent's user read it, for exam
 
 
 class LogTail:
-    """What was added to a file since the last call."""
+    """Reads the lines that were added to a log since the last call, across rotations."""
 
     def __init__(
         self,
@@ -400,7 +391,6 @@ class LogTail:
         self._was_missing = False
         """There was no log at first, so all that is in it is new."""
         self.cut_lines = 0
-        """Lines that were too long and were left out."""
         self.lost_files = 0
         """Times that a file was gone, or cut, and its rest, if it had one, stands nowhere else."""
 
@@ -482,7 +472,6 @@ class LogTail:
         return [part.position() for part in parts] or list(self._resume)
 
     def close(self) -> None:
-        """Close all files."""
         for part in self._before:
             part.close()
         self._before.clear()
@@ -493,7 +482,6 @@ class LogTail:
     # Files ------------------------------------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        """Open the file, where it was left or near its end."""
         try:
             current = open_part(self._path)
         except FileNotFoundError:

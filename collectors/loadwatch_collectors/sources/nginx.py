@@ -48,8 +48,6 @@ class NginxSettings(HttpSettings):
 
 
 class NginxCollector(Collector):
-    """Reads one page."""
-
     def __init__(self, settings: NginxSettings) -> None:
         self._page = HttpPage(settings, held=True)
         parts = urlsplit(settings.url)
@@ -61,7 +59,6 @@ class NginxCollector(Collector):
         self._limit: float | None = None
 
     def collect(self) -> Sequence[Sample]:
-        """Read the page; the limit every ten seconds."""
         page = self._page.get(accept="text/plain")
         found = STATUS.match(page.body.decode("ascii", "replace"))
         if found is None:
@@ -77,11 +74,10 @@ class NginxCollector(Collector):
         return [Sample("nginx_up", 1.0), *(Sample(name, float(value)) for name, value in values), *limit]
 
     def close(self) -> None:
-        """Close the connection."""
         self._page.close()
 
     def _look(self) -> None:
-        """What was written is in force once workers were started with it, so it is read when they are others."""
+        """Read the configuration again once the workers are others: only new workers run with it."""
         master = find_master(self._proc, self._port)
         workers = [] if master is None else find_workers(self._proc, master)
         if workers != self._workers:

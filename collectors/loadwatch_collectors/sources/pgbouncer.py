@@ -15,7 +15,7 @@ _CONSOLE = "pgbouncer"
 
 
 class _Table(NamedTuple):
-    """An answer of the console: its columns that are labels, and its columns of figures with the name of each."""
+    """A table of the console: label columns, and metric names by column (empty: the column's own)."""
 
     labels: tuple[str, ...]
     names: Mapping[str, str]
@@ -59,8 +59,6 @@ _SETTINGS = {"max_client_conn": "max_client_connections", "default_pool_size": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PgBouncerSettings(PostgreSQLLogin):
-    """How to log in to the admin console."""
-
     product: ClassVar = "PgBouncer"
     port: int = option(help="Port of PgBouncer.", default=6432)
     user: str = option(help="User of `stats_users` in pgbouncer.ini.")
@@ -68,17 +66,13 @@ class PgBouncerSettings(PostgreSQLLogin):
 
 
 class PgBouncerCollector(Collector):
-    """Reads one PgBouncer."""
-
     def __init__(self, settings: PgBouncerSettings) -> None:
         self._session = PostgreSQLSession(settings)
 
     def collect(self) -> Sequence[Sample]:
-        """Ask for each table once."""
         return self._session.run(lambda: [Sample("pgbouncer_up", 1.0), *self._read()])
 
     def close(self) -> None:
-        """End the session."""
         self._session.close()
 
     def _read(self) -> Iterator[Sample]:

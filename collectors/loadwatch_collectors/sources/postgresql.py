@@ -62,7 +62,7 @@ SETTINGS = """
 
 
 VIEWS = {"pg_stat_bgwriter": 0, "pg_stat_wal": 140_000, "pg_stat_checkpointer": 170_000}
-"""Views of one row, with the version that they began with."""
+"""Single-row views, and the `server_version_num` that introduced each."""
 SELECT_DATABASES = """
     SELECT 'pg_stat_database', row_to_json(d) FROM (
         SELECT * FROM pg_catalog.pg_stat_database WHERE datname <> 'template0' ORDER BY datid) d
@@ -145,22 +145,19 @@ _SETTINGS = [name.removesuffix("_bytes").removesuffix("_seconds") for name in SE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgreSQLSettings(PostgreSQLLogin):
-    """A PostgreSQL server to watch."""
-
     tables_every: Seconds = option(help="Time between two readings of the sizes of databases and tables.", default=60.0)
     max_tables: int = option(
         help="Only this many tables of the session's database are reported, the largest ones; 0 for none.", default=50
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         PostgreSQLLogin.__post_init__(self)
         if self.max_tables < 0:
             raise ValueError("max_tables must be 0 or more")
 
 
 class PostgreSQLCollector(Collector):
-    """Reads one server over a session that it keeps, and says as data when it gets none."""
+    """Reads one server over a kept session; without a session it still sends samples that say so."""
 
     def __init__(self, settings: PostgreSQLSettings) -> None:
         """Read the password; the session is opened by the first `collect`."""
@@ -180,7 +177,6 @@ class PostgreSQLCollector(Collector):
         ]
 
     def collect(self) -> Sequence[Sample]:
-        """Read the server once; without a session only what is known of that."""
         try:
             samples = self._session.run(self._read)
             self._fault = CollectFault(text="; ".join(self._errors.values())) if self._errors else None
@@ -192,15 +188,12 @@ class PostgreSQLCollector(Collector):
         return samples
 
     def fault(self) -> CollectFault | None:
-        """Why nothing, or what of it, could not be read."""
         return self._fault
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """What the role cannot see."""
         return () if self._missing is None else (self._missing,)
 
     def close(self) -> None:
-        """End the session."""
         self._session.close()
 
     def _on_connect(self, session: PostgreSQLSession) -> None:
@@ -280,7 +273,7 @@ class PostgreSQLCollector(Collector):
         return samples
 
     def _named(self, application: str, now: float) -> str:
-        """The application's name; of those beyond the bound `other`, until others were not there for an hour."""
+        """Return the name, or `other` beyond the bound; a name unseen for an hour gives up its place."""
         known = self._applications
         if application not in known and len(known) >= MOST_APPLICATIONS:
             oldest = min(known, key=known.__getitem__)

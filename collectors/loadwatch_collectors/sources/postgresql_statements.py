@@ -54,10 +54,7 @@ _PARAMETER = re.compile(r"\$(\d{1,5})(?!\d)")
 
 
 class Explainer:
-    """Explains the dearest statements of one server, a few at a time."""
-
     def __init__(self, open_session: Callable[[str], PostgreSQLSession]) -> None:
-        """`open_session` makes a session with a database by its name."""
         self._open = open_session
         self.plans = Plans(POSTGRESQL_PLAN, ("datname", "queryid"))
         self._texts: dict[Key, str] = {}
@@ -84,7 +81,6 @@ class Explainer:
             self._explain(database, texts, now)
 
     def missing(self, user: str) -> Sequence[MissingPrivilege]:
-        """The databases whose statements may not be explained."""
         return self.plans.missing("SELECT on the tables of", lambda _: f"GRANT pg_read_all_data TO {user};")
 
     def _explain(self, database: str, texts: Mapping[Key, str], now: float) -> None:
@@ -186,15 +182,12 @@ class PostgreSQLStatementsSettings(PostgreSQLLogin):
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         PostgreSQLLogin.__post_init__(self)
         if not 1 <= self.statements <= 2_000:
             raise ValueError("statements must be between 1 and 2000")
 
 
 class PostgreSQLStatementsCollector(StatementsCollector):
-    """Reads one server over a session that it keeps."""
-
     def __init__(self, settings: PostgreSQLStatementsSettings) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
@@ -210,7 +203,6 @@ class PostgreSQLStatementsCollector(StatementsCollector):
         self._evicted_lately = False
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Texts of what other roles run, and the right to have statements explained."""
         unexplained = self._explainer.missing(self._settings.user)
         if self._sees_all:
             return unexplained
@@ -224,7 +216,6 @@ class PostgreSQLStatementsCollector(StatementsCollector):
         ]
 
     def fault(self) -> CollectFault | None:
-        """What makes the table of statements incomplete."""
         if self._evicted_lately:
             return CollectFault(text=EVICTING)
         if self._coverage.is_low:
@@ -233,7 +224,6 @@ class PostgreSQLStatementsCollector(StatementsCollector):
         return None
 
     def explain(self) -> Sequence[str]:
-        """Which server it reads, and what nobody can tell."""
         return [
             f"reads pg_stat_statements of PostgreSQL at {self._session.where}, database {self._settings.database}, of "
             "all databases; PostgreSQL counts transactions and no statements beside it, so what is missing can only be "

@@ -25,8 +25,6 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PprofSettings(HttpSettings):
-    """Where a Go process serves net/http/pprof, and what may be taken of it."""
-
     url: str = option(
         help="Address of net/http/pprof's index, without what follows pprof/.",
         metavar="http://127.0.0.1:6060/debug/pprof",
@@ -41,7 +39,6 @@ class PprofSettings(HttpSettings):
     max_body: Bytes = option(help="Largest profile that is read.", default=MOST_BYTES)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         # Not super(): a dataclass with slots is another class than the one whose body this is.
         HttpSettings.__post_init__(self)
         if urlsplit(self.url).query:
@@ -58,17 +55,15 @@ class PprofSettings(HttpSettings):
 
 
 class PprofCollector(Collector):
-    """Looks whether profiles can be had."""
+    """Checks which profiles a process offers; `ProfileTaker` takes them."""
 
     def __init__(self, settings: PprofSettings) -> None:
-        """Prepare the connection; nothing is dialled yet."""
         self._settings = settings
         self._page = HttpPage(settings)
         self._index = index_of(settings) + "/"
         self._offered: frozenset[str] = frozenset()
 
     def collect(self) -> Sequence[Sample]:
-        """Read the index, which lists the profiles."""
         page = self._page.get(accept="text/html", target=self._index)
         self._offered = offered_kinds(page.body)
         kinds = [kind for kind in self._settings.kinds if kind in self._offered]
@@ -82,12 +77,10 @@ class PprofCollector(Collector):
         return [Sample(SOURCE, 1.0, labels)]
 
     def explain(self) -> Sequence[str]:
-        """What a check tells."""
         lacking = [kind for kind in self._settings.kinds if kind not in self._offered]
         return [f"not offered by the process: {', '.join(lacking)}"] if lacking else []
 
     def close(self) -> None:
-        """Close the connection."""
         self._page.close()
 
 
@@ -132,7 +125,6 @@ class ProfileTaker:
 
 
 def index_of(settings: PprofSettings) -> str:
-    """The path of the index, without a slash at its end."""
     return urlsplit(settings.url).path.rstrip("/")
 
 

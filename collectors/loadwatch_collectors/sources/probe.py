@@ -31,8 +31,6 @@ _LONGEST_PAUSE_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSettings(HttpSettings):
-    """An application to send marked requests to, and the database in which their rows arrive."""
-
     url: str = option(
         help="Application to probe. {marker} stands for the mark; without it, /?name={marker}&value=probe is added.",
         metavar="http://127.0.0.1:8080",
@@ -54,7 +52,6 @@ class ProbeSettings(HttpSettings):
     give_up: Seconds = option(help="A row that has not come after this time is taken as lost.", default=900.0)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         HttpSettings.__post_init__(self)
         if self.query and "{marker}" not in self.query:
             raise ValueError("query must contain {marker}")
@@ -68,8 +65,6 @@ class ProbeSettings(HttpSettings):
 
 @dataclass(slots=True, kw_only=True)
 class _InFlight:
-    """A marked request whose row has not been seen."""
-
     marker: str
     sent_at: float
     http_seconds: float
@@ -97,7 +92,6 @@ class ProbeCollector(Collector):
         self._missing: list[MissingPrivilege] = []
 
     def collect(self) -> Sequence[Sample]:
-        """Send a marked request if none is in flight, and look for its row."""
         # Looking first also opens the session, so that a request is only sent when its row could be seen.
         self._session.run(lambda: None)
         if self._flight is None:
@@ -112,15 +106,12 @@ class ProbeCollector(Collector):
         return [*samples, *self._counts()]
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """The permission to delete, if `cleanup` wants it in vain."""
         return tuple(self._missing)
 
     def explain(self) -> list[str]:
-        """Which server it reads."""
         return [f"reads MySQL at {self._session.where}"]
 
     def close(self) -> None:
-        """Close the connections; the flight is forgotten."""
         self._page.close()
         self._session.close()
 

@@ -54,7 +54,6 @@ def missing_files(proc: Path, names: Sequence[str]) -> list[str]:
 
 
 def read_or_empty(path: Path) -> str:
-    """`read_text`; nothing of what cannot be read."""
     try:
         return read_text(path)
     except CollectorError:
@@ -82,7 +81,7 @@ def list_pids(proc: Path) -> list[int]:
 
 
 class TcpRow(NamedTuple):
-    """A socket of `/proc/net/tcp` or `tcp6`; addresses as the kernel writes them, bytes or connections that wait."""
+    """Row of `/proc/net/tcp` or `tcp6`: addresses in kernel hex; queues in bytes or connections."""
 
     address: str
     port: int
@@ -118,7 +117,6 @@ def parse_tcp(*tables: str, only: int | None = None) -> Iterator[TcpRow]:
 
 
 def command_line(folder: Path) -> str:
-    """The words of a process, with spaces between."""
     return read_or_empty(folder / "cmdline").replace("\0", " ").strip()
 
 

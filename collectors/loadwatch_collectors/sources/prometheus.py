@@ -41,8 +41,6 @@ class ExpositionError(ValueError):
 
 
 class Exposition(NamedTuple):
-    """One page: the samples in order, and what the page says of each metric."""
-
     samples: list[Sample]
     metrics: dict[str, MetricInfo]
 
@@ -217,8 +215,6 @@ _TEXT_TYPES = ("text/plain", "application/openmetrics-text")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrometheusSettings(HttpSettings):
-    """A page of metrics to scrape."""
-
     honor_labels: bool = option(
         help="Keep the page's own job and instance labels; otherwise they become exported_job and exported_instance.",
         default=False,
@@ -234,17 +230,13 @@ class PrometheusSettings(HttpSettings):
     max_label_value: int = option(help="A longer label value makes the scrape fail; characters.", default=4096)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         HttpSettings.__post_init__(self)
         for pattern in (*self.include, *self.exclude):
             check_pattern(repr(pattern), pattern)
 
 
 class PrometheusCollector(Collector):
-    """Scrapes one page."""
-
     def __init__(self, settings: PrometheusSettings) -> None:
-        """Prepare the connection; nothing is dialled yet."""
         self._settings = settings
         self._page = HttpPage(settings)
         self._include = _any_of(settings.include)
@@ -253,7 +245,6 @@ class PrometheusCollector(Collector):
         self._metrics: dict[str, MetricInfo] = {}
 
     def collect(self) -> Sequence[Sample]:
-        """Scrape the page once."""
         page = self._page.get(accept=ACCEPT)
         kind = page.content_type.partition(";")[0].strip()
         if kind and kind not in _TEXT_TYPES:
@@ -270,11 +261,9 @@ class PrometheusCollector(Collector):
         return parsed.samples
 
     def metadata(self) -> Sequence[MetricInfo]:
-        """Type, help and unit of the metrics of the last page."""
         return tuple(self._metrics.values())
 
     def close(self) -> None:
-        """Close the connection."""
         self._page.close()
 
     def _series(self, name: str, labels: Labels) -> tuple[str, Labels] | None:
@@ -292,7 +281,7 @@ class PrometheusCollector(Collector):
 
 
 def _exported(labels: Labels) -> Labels:
-    """The labels with those that name the target out of the way, as Prometheus does it."""
+    """Rename the labels that name the target to `exported_*`, as Prometheus does."""
     taken = {label for label, _ in labels}
     if taken.isdisjoint(_TARGET_LABELS):
         return labels

@@ -150,8 +150,6 @@ class _Others:
 
 
 class RedisCollector(Collector):
-    """Reads one server over a connection that it keeps."""
-
     def __init__(self, login: RedisLogin) -> None:
         """Read the password; the connection is opened by the first `collect`."""
         self._session = RedisSession(login)
@@ -167,7 +165,6 @@ class RedisCollector(Collector):
         self._wait = min(self._wait, _SHARE_OF_INTERVAL * min(interval_seconds, timeout_seconds))
 
     def collect(self) -> Sequence[Sample]:
-        """Read the server once."""
         commands = [one for one in LOST if one not in self._refused and (one != CLUSTER or self._clustered)]
         self._fault = None
         try:
@@ -180,7 +177,6 @@ class RedisCollector(Collector):
             return [Sample("redis_up", 0.0)]
 
     def fault(self) -> CollectFault | None:
-        """That the server refused or is away."""
         return self._fault
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
@@ -192,7 +188,6 @@ class RedisCollector(Collector):
         ]
 
     def close(self) -> None:
-        """End the connection."""
         self._session.close()
 
     @property
@@ -244,7 +239,6 @@ def parse_info(text: bytes) -> tuple[dict[str, str], dict[str, dict[str, Row]]]:
 
 
 def field_samples(fields: Mapping[str, str]) -> Iterator[Sample]:
-    """Fields with a number, and those that are labels."""
     for field, name in FIELDS.items():
         if (value := _number(fields.get(field))) is not None:
             yield Sample(name, value)
@@ -260,7 +254,6 @@ def field_samples(fields: Mapping[str, str]) -> Iterator[Sample]:
 
 
 def row_samples(rows: Mapping[str, Mapping[str, Row]]) -> Iterator[Sample]:
-    """Commands, errors, databases and replicas."""
     for kind, metrics in _ROW_METRICS.items():
         for name, row in rows[kind].items():
             if kind == "slave":

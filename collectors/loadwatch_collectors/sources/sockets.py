@@ -102,8 +102,6 @@ class TcpTable:
 
 
 class SockDiag:
-    """A netlink socket that is kept open."""
-
     def __init__(self) -> None:
         try:
             self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_SOCK_DIAG)
@@ -131,7 +129,6 @@ class SockDiag:
         return raw.table()
 
     def close(self) -> None:
-        """Release the socket."""
         self._socket.close()
 
 
@@ -164,7 +161,6 @@ class _RawCounts:
         return False
 
     def _add_run(self, buffer: bytes, start: int, end: int, size: int) -> None:
-        """Count the messages of one length from `start` to `end`."""
         states = buffer[start + _STATE : end : size]
         if LISTEN in states:
             # Listeners come first in a dump; one by one up to the last of them.
@@ -185,7 +181,6 @@ class _RawCounts:
         self._send += _sum_u32(buffer, start + _SEND_QUEUE, end, size)
 
     def table(self) -> TcpTable:
-        """The counts so far, with ports as numbers."""
         table = TcpTable(listeners=self._listeners, receive_queue_bytes=self._receive, send_queue_bytes=self._send)
         for (state, high, low), count in self._local.items():
             table.states[state] += count
@@ -224,7 +219,6 @@ _LITTLE = _INT.pack(1)[0] == 1
 
 
 def _run_length(buffer: bytes, start: int, size: int) -> int:
-    """How many messages of the same length and kind follow one another from `start` on."""
     first = 0 if _LITTLE else 3
     run = (len(buffer) - start) // size
     # Both bytes that can differ in a length below 64 KB, and the kind, each compared over the whole stride at once.
@@ -298,7 +292,6 @@ SYSCTLS = tuple(
 )
 """Settings whose value is a number or a row of numbers; a host has some of them only."""
 TEXTS = ("net.core.default_qdisc", "net.ipv4.tcp_congestion_control")
-"""Settings whose value is a text."""
 
 
 def parse_sysctl(setting: str, text: str) -> list[Sample]:
@@ -353,8 +346,6 @@ _KERNEL_LIMITS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SocketsSettings:
-    """Which ports are shown, and what that may cost."""
-
     ports: tuple[int, ...] = option(
         help="Ports to show connections of, at this end and at the other. Without it: all that something listens on.",
         default=(),
@@ -421,8 +412,6 @@ def fullest_listeners(listeners: Iterable[Listener]) -> dict[int, Listener]:
 
 
 class SocketsCollector(Collector):
-    """Reads one host's sockets."""
-
     def __init__(self, settings: SocketsSettings, cpu_clock: Callable[[], float] = time.thread_time) -> None:
         self._settings = settings
         self._proc = Path(settings.proc)
@@ -438,7 +427,6 @@ class SocketsCollector(Collector):
         self._next_peers = float("-inf")
 
     def collect(self) -> list[Sample]:
-        """Read the totals, and what else is due."""
         now = time.monotonic()
         samples = [
             *parse_sockstat(self._read_optional("net/sockstat")),
@@ -464,11 +452,9 @@ class SocketsCollector(Collector):
         return samples + self._make_queue_samples(table.listeners) + self._details + self._read_peers(table)
 
     def explain(self) -> list[str]:
-        """What this host does not show."""
         return missing_files(self._proc, ("net/sockstat", "net/netstat", "net/snmp"))
 
     def close(self) -> None:
-        """Close the netlink socket."""
         if self._diag is not None:
             self._diag.close()
 

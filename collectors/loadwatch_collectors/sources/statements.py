@@ -24,7 +24,6 @@ MOST_KNOWN = 20_000
 
 
 def now_ms() -> int:
-    """This host's clock."""
     return int(time.time() * 1_000)
 
 
@@ -57,15 +56,12 @@ class Row(NamedTuple):
 
 
 class Growth(NamedTuple):
-    """How much each statement has grown since the last reading, and how many rows had begun anew."""
-
     grown: Mapping[Key, Counts]
     words: Mapping[Key, str]
     resets: int
 
 
 def add(one: Counts, other: Counts) -> Counts:
-    """Both together."""
     return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
@@ -88,7 +84,6 @@ class Sums:
 
     @property
     def wants_whole(self) -> bool:
-        """Whether the next reading has to hold every row."""
         return self._known is None or self._doubled
 
     def update(self, rows: Sequence[Row], *, whole: bool, now: str) -> Growth | None:
@@ -142,7 +137,7 @@ class Sums:
 
 
 REST = 1_000
-"""A reading is followed by a pause of so many times the server's part of it."""
+"""A reading is followed by a pause of this many times the server time that it took."""
 LONGEST_PAUSE_SECONDS = 15.0
 _READINGS = 10
 _T = TypeVar("_T")
@@ -157,7 +152,6 @@ class Pace:
     """
 
     def __init__(self, every_seconds: float) -> None:
-        """`every_seconds` is the least time between two readings."""
         self._every = every_seconds
         self._questions: list[float] = []
         self._took: deque[float] = deque(maxlen=_READINGS)
@@ -168,29 +162,29 @@ class Pace:
         return now >= self._due
 
     def ask(self, query: Callable[[str], Sequence[_T]], sql: str) -> Sequence[_T]:
-        """The rows, timed."""
+        """Run the query, and time it as part of the reading under way."""
         began = time.monotonic()
         rows = query(sql)
         self._questions.append(time.monotonic() - began)
         return rows
 
     def read(self, began: float) -> None:
-        """A reading that began then is over."""
+        """End the reading that began at `began`, and set when the next one is due."""
         asked, self._questions = self._questions, []
         if asked:
             self._took.append(sum(asked) - len(asked) * min(asked))
         self._due = began + max(self._every, min(min(self._took, default=0.0) * REST, LONGEST_PAUSE_SECONDS)) - 0.05
 
     def wait(self, began: float, seconds: float) -> None:
-        """Read again after so long."""
+        """Drop the reading under way; the next one is due `seconds` after `began`."""
         self._questions.clear()
         self._due = began + seconds
 
 
 REPEAT_MS = 30_000
-"""A sum that stands still is sent again so often: who asks for the newest value looks back five minutes at most."""
+"""Interval at which an unchanged sum is sent again: queries look back five minutes at most."""
 OVERTAKING = 2.0
-"""How many times the time of the least of those with a name one must have taken to get a name in its place."""
+"""A statement takes the place of the least named one at this many times its time."""
 OTHER_KEY, UNSEEN_KEY, OWN_KEY = Key("", OTHER), Key("", UNSEEN), Key("", NAME)
 TEXTS = {
     OTHER_KEY: "(all other statements)",
@@ -201,8 +195,6 @@ LABELS = ("schema", "digest", "digest_text")
 
 
 class _Named:
-    """A statement with series of its own."""
-
     def __init__(self, labels: Labels, born_ms: int) -> None:
         self.labels = labels
         self.counts = NOTHING
@@ -212,8 +204,6 @@ class _Named:
 
 
 class Totals:
-    """Sums by statement since the collector began."""
-
     def __init__(
         self, most: int, now_ms: int, *, names: Mapping[str, str] = FIELDS, labels: tuple[str, str, str] = LABELS
     ) -> None:
@@ -301,7 +291,7 @@ class Totals:
 
 
 EVERY_SECONDS = 5.0
-"""Between two looks."""
+"""Interval between two rounds of choosing and explaining statements."""
 AT_ONCE = 3
 """Statements that a look explains, the dearest first."""
 AGAIN_SECONDS = {None: 600.0, NoPlan.NO_EXAMPLE: 10.0}
@@ -312,7 +302,7 @@ MOST_PLANS = 200
 
 
 class Found(NamedTuple):
-    """What a look said of a statement: the steps (`write_plan`) of an execution, which is shown without its values."""
+    """What EXPLAIN gave: the steps (`write_plan`), or why there are none; `example` is masked."""
 
     plan: str = ""
     reason: NoPlan | None = None
@@ -327,8 +317,6 @@ class _Known:
 
 
 class Plans:
-    """Remembers the plans of one server."""
-
     def __init__(self, metric: str, labels: tuple[str, str]) -> None:
         """`labels` are the names of those for database and digest."""
         self._metric, self._labels = metric, labels
@@ -354,7 +342,7 @@ class Plans:
         return asked[:AT_ONCE]
 
     def note(self, key: Key, found: Found, now: float) -> None:
-        """Remember what was found; a plan that is the same keeps its example, and none later takes its place."""
+        """Remember what was found; the same plan keeps its example, and NO_EXAMPLE replaces nothing."""
         again = now + AGAIN_SECONDS.get(found.reason, AGAIN_REFUSED_SECONDS)
         before = self._known.get(key)
         if before is not None and (
@@ -365,7 +353,6 @@ class Plans:
         self._known[key] = _Known(found, again)
 
     def missing(self, permission: str, remedy: Callable[[str], str]) -> list[MissingPrivilege]:
-        """The databases in which nothing may be read; `remedy` is asked with the name of each."""
         refused = {key.schema for key, known in self._known.items() if known.found.reason is NoPlan.NOT_PERMITTED}
         return [
             MissingPrivilege(f"{permission} {schema}", "plans of its statements", remedy(schema))
@@ -373,7 +360,6 @@ class Plans:
         ]
 
     def samples(self, now_ms: int) -> Iterable[Sample]:
-        """One series for each statement that was looked at."""
         for key, known in self._known.items():
             found = known.found
             labels = (
@@ -389,7 +375,7 @@ class Plans:
 
 
 def ask_plan(session: KeptSession, ask: Callable[[], Sequence[_T]]) -> Sequence[_T] | NoPlan:
-    """The rows of an EXPLAIN; why there are none without the server's words, which may repeat a value."""
+    """Return EXPLAIN's rows, or a NoPlan in place of the server's message, which may repeat a value."""
     try:
         return session.run(ask)
     except PrivilegeError:
@@ -401,9 +387,9 @@ def ask_plan(session: KeptSession, ask: Callable[[], Sequence[_T]]) -> Sequence[
 WINDOW_SECONDS = 60.0
 ENOUGH = 0.95
 LEAST_EXECUTED = 100
-"""Of fewer in a minute no share is complained about."""
+"""Fewest statements in a minute for which a low share is reported."""
 ASK_AGAIN_SECONDS = 10.0
-"""After the server has said that it counts no statements, or that we may not see them."""
+"""Pause after the server has said that it counts no statements, or that we may not see them."""
 
 
 class Coverage:
@@ -420,7 +406,6 @@ class Coverage:
         self._steps: deque[tuple[float, float, float]] = deque()
 
     def update(self, now: float, counters: Mapping[str, float], explained: float) -> None:
-        """Count one reading: the server's counters as they are, and what was told apart since the last one."""
         before, self._before = self._before, counters
         if before is None:
             return
@@ -446,7 +431,6 @@ class Coverage:
 
     @property
     def is_low(self) -> bool:
-        """Whether so much is missing that the table of statements misleads."""
         executed, explained = self.lately
         return executed >= LEAST_EXECUTED and explained < ENOUGH * executed
 
@@ -456,12 +440,9 @@ class NotCountingError(CollectorError):
 
 
 class StatementsCollector(Collector):
-    """Reads the statements of one server over a session that it keeps, as often as that may cost."""
-
     def __init__(
         self, session: KeptSession, totals: Totals, every: float, explain: Callable[[float], None] | None
     ) -> None:
-        """`explain` asks for plans, once all else is read."""
         self._kept_session = session
         self._explain = explain
         self._totals = totals
@@ -473,7 +454,6 @@ class StatementsCollector(Collector):
         self._refused: CollectorError | None = None
 
     def collect(self) -> Sequence[Sample]:
-        """Read the server, if it is time to."""
         began = time.monotonic()
         if not self._pace.is_due(began):
             if self._refused is not None:
@@ -497,7 +477,6 @@ class StatementsCollector(Collector):
         return samples
 
     def close(self) -> None:
-        """End the session."""
         self._kept_session.close()
 
     def _lasting(self, error: CollectorError) -> CollectorError | None:

@@ -39,8 +39,6 @@ _AGAIN_AFTER_FAILURE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeoutProbeSettings:
-    """A server whose timeouts are measured, and for how long one connection may wait."""
-
     url: str = option(
         help="Page of the server; it is asked once for each measurement, so it should be a cheap one.",
         metavar="http://127.0.0.1:8080/healthz",
@@ -62,7 +60,6 @@ class TimeoutProbeSettings:
     insecure_tls: bool = option(help="Accept any certificate.", default=False)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         check_url(self.url)
         if self.layer not in PROBED_LAYERS:
             raise ValueError(f"layer must be one of {', '.join(PROBED_LAYERS)}, not {self.layer!r}")
@@ -118,7 +115,6 @@ class TimeoutProbe:
         self._thread.start()
 
     def results(self) -> Sequence[Measurement]:
-        """The newest measurement of each kind."""
         with self._lock:
             return tuple(self._results.values())
 
@@ -172,7 +168,6 @@ class TimeoutProbe:
 
     @contextmanager
     def _connected(self) -> Generator[tuple[HTTPConnection, socket.socket]]:
-        """A fresh connection that `close` can end."""
         parts = urlsplit(self.settings.url)
         host = parts.hostname or ""
         connection = (
@@ -226,8 +221,6 @@ _NO_LIMIT = "0: no limit."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientTimeouts:
-    """What the clients, or the load tool, wait for."""
-
     request: Seconds | None = option(help=f"Time that a whole request may take. {_NO_LIMIT}", default=None)
     idle: Seconds | None = option(
         help=f"Idle time after which a kept connection is not used. {_NO_LIMIT}", default=None
@@ -236,8 +229,6 @@ class ClientTimeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BalancerTimeouts:
-    """The load balancer between clients and application."""
-
     idle: Seconds | None = option(help="Idle timeout; found by itself for an ALB by cloudwatch.", default=None)
     name: str = option(
         help="Which of the load balancers that are found is meant; * stands for any text.", default="", metavar="prod-*"
@@ -245,15 +236,12 @@ class BalancerTimeouts:
     none: bool = option(help="There is none: clients reach the application directly.", default=False)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if self.none and (self.name or self.idle is not None):
             raise ValueError("none says that there is no load balancer; leave name and idle out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppTimeouts:
-    """The application's HTTP server."""
-
     runtime: str = option(
         help="go: a key that is left out is the zero value of http.Server, and ReadTimeout stands in for "
         "ReadHeaderTimeout and IdleTimeout as it does there.",
@@ -271,15 +259,12 @@ class AppTimeouts:
     idle: Seconds | None = option(help=f"Time that a kept connection may idle. {_NO_LIMIT}", default=None)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if self.runtime not in _RUNTIMES:
             raise ValueError(f"runtime must be go or be left out, not {self.runtime!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolTimeouts:
-    """The application's pool of database connections."""
-
     max_idle_time: Seconds | None = option(help=f"SetConnMaxIdleTime. {_NO_LIMIT}", default=None)
     max_lifetime: Seconds | None = option(help=f"SetConnMaxLifetime. {_NO_LIMIT}", default=None)
     name: str = option(help="Name of the pool, for the page.", default="")
@@ -301,8 +286,6 @@ class DatabaseTimeouts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeoutsSettings:
-    """The layers that a request passes, from the client to the database."""
-
     client: ClientTimeouts = option(help="The clients, or the load tool.", default_factory=ClientTimeouts)
     load_balancer: BalancerTimeouts = option(help="The load balancer.", default_factory=BalancerTimeouts)
     app: AppTimeouts = option(help="The application's HTTP server.", default_factory=AppTimeouts)
@@ -311,7 +294,6 @@ class TimeoutsSettings:
     probes: tuple[TimeoutProbeSettings, ...] = option(help="Servers to measure.", default=())
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if not self.probes and not given_samples(self):
             raise ValueError("nothing is given: name at least one timeout, or a server under probes")
         if len({probe.layer for probe in self.probes}) < len(self.probes):
@@ -370,7 +352,6 @@ def _layer(
 
 
 def measured_samples(layer: str, measurements: Sequence[Measurement]) -> list[Sample]:
-    """What a probe found of a layer."""
     samples: list[Sample] = []
     for found in measurements:
         where: Labels = (("layer", layer), ("kind", found.kind))
@@ -384,10 +365,7 @@ def measured_samples(layer: str, measurements: Sequence[Measurement]) -> list[Sa
 
 
 class TimeoutsCollector(Collector):
-    """Repeats what is configured, and what the probes found last."""
-
     def __init__(self, settings: TimeoutsSettings) -> None:
-        """Prepare the probes; nothing is dialled yet."""
         self._given = without_repeats(given_samples(settings))
         self._probes = [TimeoutProbe(probe) for probe in settings.probes]
         self._sent: list[Sample] = []
@@ -406,7 +384,6 @@ class TimeoutsCollector(Collector):
         return samples
 
     def close(self) -> None:
-        """End the probes' connections."""
         for probe in self._probes:
             probe.close()
 

@@ -28,7 +28,6 @@ def find_exposures(settings: Any) -> list[str]:
 
 
 def find_server_exposure(url: str, has_token: bool) -> list[str]:
-    """What the connection to the server shows to others."""
     parts = urlsplit(url)
     if not has_token or parts.scheme == "https" or is_loopback(parts.hostname or ""):
         return []

@@ -40,7 +40,6 @@ class HttpSettings:
     max_body: Bytes = option(help="Largest body that is read, after decompression.", default=16 * 1024 * 1024)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         check_url(self.url)
         if self.deadline <= 0:
             raise ValueError("deadline must be above 0")
@@ -49,7 +48,6 @@ class HttpSettings:
 
     @property
     def address(self) -> str:
-        """Of the server; empty without a page."""
         parts = urlsplit(self.url)
         default = 443 if parts.scheme == "https" else 80
         return address_of(parts.hostname, parts.port or default) if parts.hostname else ""
@@ -72,14 +70,11 @@ class Page(NamedTuple):
     body: bytes
 
     def excerpt(self) -> str:
-        """The first bytes of the body, fit for an error text."""
         text = self.body[:_EXCERPT].decode("utf-8", "replace")
         return repr(text) + ("…" if len(self.body) > _EXCERPT else "")
 
 
 class HttpPage(KeptConnection):
-    """A page behind a kept connection."""
-
     def __init__(self, settings: HttpSettings, deadline: float | None = None, *, held: bool = False) -> None:
         """Read the secrets and prepare the connection; nothing is dialled yet.
 

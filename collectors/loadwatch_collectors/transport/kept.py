@@ -14,7 +14,7 @@ class KeptConnection:
     """A connection that one thread uses at a time, and any thread may close."""
 
     def __init__(self, closed: str) -> None:
-        """`closed` is what is said of a use after `close`."""
+        """`closed` is the error text of a use after `close`."""
         self._closed_text = closed
         self._lock = threading.Lock()
         self._running = False
@@ -51,13 +51,10 @@ class KeptConnection:
         raise NotImplementedError
 
     def _end(self) -> None:
-        """Close what is open, if anything is."""
         raise NotImplementedError
 
 
 class KeptSession(KeptConnection):
-    """A session with a database."""
-
     def run(self, work: Callable[[], _T]) -> _T:
         """Call `work`, which may `query` as often as it likes within one deadline; connects first if need be.
 
@@ -78,7 +75,6 @@ class KeptSession(KeptConnection):
 
     @property
     def _errors(self) -> type[Exception]:
-        """Those of the client's library."""
         raise NotImplementedError
 
     @property
@@ -87,7 +83,6 @@ class KeptSession(KeptConnection):
 
     @property
     def _is_late(self) -> bool:
-        """Whether nothing is left of the deadline."""
         raise NotImplementedError
 
     def _attempt(self, work: Callable[[], _T]) -> _T:

@@ -34,13 +34,12 @@ from loadwatch_collectors.transport.kept import KeptSession
 
 _VERIFIED = ("verify_ca", "verify_identity")
 _PROOFS = frozenset({b"mysql_native_password", b"client_ed25519", b"caching_sha2_password", b"sha256_password"})
-"""What never shows the password on its own; the SHA-2 two ask `_secure` before they do."""
+"""Authentication plugins that never send the password itself; the SHA-2 ones ask `_secure` first."""
 
 _REMEDY = "set tls: verify_identity, and tls_ca_file unless a public authority signed the server's certificate"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address or name means this host and no network."""
     with suppress(ValueError):
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     return host.lower() in ("localhost", "localhost.")
@@ -158,8 +157,6 @@ SERVER_KEYS = (("host", "port", "unix_socket"), ("tls", "tls_ca_file", "tls_cert
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySQLLogin:
-    """How to log in to a MySQL or MariaDB server."""
-
     is_database: ClassVar = True
     host: str = option(help="Address of the server.", default="127.0.0.1")
     port: int = option(help="Port of the server.", default=3306)
@@ -189,7 +186,6 @@ class MySQLLogin:
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if self.iam_auth:
             _check_iam(self)
         elif self.iam_region:
@@ -207,7 +203,6 @@ class MySQLLogin:
 
     @property
     def address(self) -> str:
-        """Of the server; empty for a socket's path."""
         return "" if self.unix_socket else address_of(self.host, self.port)
 
     @property
@@ -228,13 +223,10 @@ def _check_iam(login: MySQLLogin) -> None:
 
 
 class ServerVersion(NamedTuple):
-    """The version that a server says it has."""
-
     text: str
 
     @property
     def is_mariadb(self) -> bool:
-        """Whether it is MariaDB."""
         return "mariadb" in self.text.lower()
 
     @property
@@ -248,13 +240,9 @@ class LoginPassword(Protocol):
     """Makes the password of each login, where that is not a configured one."""
 
     denied_hint: str
-    """What to check where the server refuses it."""
     certificate_hint: str
-    """What to do where the server's certificate is not trusted."""
 
-    def __call__(self) -> str:
-        """The password for a login now."""
-        ...
+    def __call__(self) -> str: ...
 
     def forget(self) -> None:
         """Make another one for the next login: this one was refused."""
@@ -262,14 +250,12 @@ class LoginPassword(Protocol):
 
 
 OWN_DIGESTS: set[str] = set()
-"""Of all that this agent has asked: the server's digests keep no comment."""
+"""Digests of all statements that this agent has sent: the server's digests keep no comment."""
 _SESSIONS: "weakref.WeakSet[MySQLSession]" = weakref.WeakSet()
 _digest_of = functools.lru_cache(maxsize=1_024)(digest_of)
 
 
 class MySQLSession(KeptSession):
-    """A kept session."""
-
     def __init__(
         self,
         login: MySQLLogin,
@@ -299,7 +285,6 @@ class MySQLSession(KeptSession):
         _SESSIONS.add(self)
 
     def run(self, work: Callable[[], _T]) -> _T:
-        """See KeptSession."""
         self._deadline.start(self._login.deadline)
         return super().run(work)
 
@@ -320,7 +305,7 @@ class MySQLSession(KeptSession):
             return cursor.rowcount
 
     def own_ids(self) -> list[int]:
-        """The server's numbers of this agent's sessions, this one among them."""
+        """Return the connection ids of this agent's sessions with the same server, its own included."""
         connections: list[Any] = [one._connection for one in tuple(_SESSIONS) if one.where == self.where]
         return [int(one.thread_id()) for one in connections if one is not None]
 
@@ -334,7 +319,6 @@ class MySQLSession(KeptSession):
             yield cursor
 
     def quote(self, value: str) -> str:
-        """The value as a literal of SQL, quotes included."""
         return "'" + pymysql.converters.escape_string(value) + "'"
 
     def _wake(self) -> None:
@@ -394,7 +378,7 @@ class MySQLSession(KeptSession):
 
     @contextmanager
     def _understood(self) -> Generator[None]:
-        """Turns what PyMySQL trips over in a stranger's packets into an error of this server."""
+        """Turn what PyMySQL raises on malformed packets into a CollectorError."""
         try:
             yield
         except (RuntimeError, ValueError, IndexError, AssertionError, struct.error) as error:
@@ -403,7 +387,7 @@ class MySQLSession(KeptSession):
             ) from error
 
     def _limit_statements(self) -> None:
-        """Let the server end a statement shortly before we would have to give up the session to get rid of it."""
+        """Let the server end a statement before the deadline, at which the session would be given up."""
         seconds = self._login.deadline * 0.75
         if self.version.is_mariadb:
             self.execute(LIMIT_MARIADB.format(seconds=f"{seconds:.3f}"))
@@ -484,7 +468,7 @@ def _system_error(error: OSError) -> str:
 
 
 def _drop(connection: "pymysql.Connection[Any]") -> None:
-    """Close without a word of goodbye, which a hung server would not take."""
+    """Close without COM_QUIT, which a hung server would not take."""
     shut_down(getattr(connection, "_sock", None))
     with suppress(MySQLError, OSError):
         connection.close()

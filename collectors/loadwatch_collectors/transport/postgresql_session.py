@@ -37,7 +37,7 @@ _TLS_MODES = {
 _NO_RIGHT = "42501"
 _CANCELLED = "57014"
 _SHARE = 0.75
-"""Of the deadline, after which what runs is cancelled; the rest is for the answer, which keeps the session."""
+"""Share of the deadline after which a query is cancelled; the rest is for the server's answer."""
 Refusal = Literal["slots", "account", "starting"]
 REFUSALS: tuple[Refusal, ...] = get_args(Refusal)
 _REFUSED: dict[Refusal, re.Pattern[str]] = {
@@ -47,13 +47,11 @@ _REFUSED: dict[Refusal, re.Pattern[str]] = {
     ),
     "starting": re.compile("the database system is"),
 }
-"""What a server says instead of a session: libpq keeps the text alone, in the server's language."""
+"""Texts of refused logins: libpq keeps the message alone, in the server's language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgreSQLLogin:
-    """How to log in to a PostgreSQL server."""
-
     is_database: ClassVar = True
     product: ClassVar[Literal["PostgreSQL", "PgBouncer"]] = "PostgreSQL"
     host: str = option(help="Address of the server, or the folder of its socket.", default="127.0.0.1")
@@ -71,7 +69,6 @@ class PostgreSQLLogin:
     deadline: Seconds = option(help="Time that one whole reading may take, login included.", default=4.0)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if self.tls not in _TLS_MODES:
             raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {self.tls!r}")
         if self.tls.startswith("verify") != (self.tls_ca_file is not None):
@@ -83,7 +80,6 @@ class PostgreSQLLogin:
 
     @property
     def address(self) -> str:
-        """Of the server; empty for the folder of a socket."""
         return "" if self.host.startswith("/") else address_of(self.host, self.port)
 
 
@@ -115,8 +111,6 @@ _LINES_LOCK = threading.Lock()
 
 
 class PostgreSQLSession(KeptSession):
-    """A kept session."""
-
     def __init__(
         self,
         login: PostgreSQLLogin,
@@ -144,7 +138,6 @@ class PostgreSQLSession(KeptSession):
         )
         self._on_connect = on_connect
         self.refused = dict.fromkeys(REFUSALS, 0)
-        """Logins that the server refused, by reason."""
         self.refusal: Refusal | None = None
         """Why the last `run` found no session; None for another reason, or when it found one."""
         self._key = PostgreSQLLogin(**{one.name: getattr(login, one.name) for one in fields(PostgreSQLLogin)})
@@ -177,7 +170,7 @@ class PostgreSQLSession(KeptSession):
         return self._open.cursor(row_factory=dict_row).execute(f"SHOW {what}".encode()).fetchall()
 
     def try_query(self, sql: str) -> tuple[Sequence[Row], str]:
-        """The rows, or what the server has against the statement; only within `run`."""
+        """Return the rows, or no rows and the server's error text; only within `run`."""
         import psycopg
 
         try:
@@ -252,7 +245,6 @@ class PostgreSQLSession(KeptSession):
             """Cancels what outlasts the deadline, which libpq does not have; gives up where nothing answers."""
 
             def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-                """See psycopg."""
                 grace = (1 - _SHARE) * login.deadline
                 try:
                     left = max(line.until - grace - time.monotonic(), 0.001)

@@ -38,8 +38,6 @@ class NoAnswerError(CollectorError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisLogin:
-    """A Redis or Valkey server to watch."""
-
     is_database: ClassVar = True
     url: str = option(
         help="Address of the server, redis:// or with TLS rediss://; a user stands before the host.",
@@ -53,7 +51,6 @@ class RedisLogin:
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         parts = urlsplit(self.url)
         if parts.scheme not in ("redis", "rediss") or not parts.hostname:
             raise ValueError("url must be an address such as redis://127.0.0.1:6379, or rediss:// for TLS")
@@ -67,14 +64,11 @@ class RedisLogin:
 
     @property
     def address(self) -> str:
-        """Of the server."""
         parts = urlsplit(self.url)
         return address_of(parts.hostname or "", parts.port or DEFAULT_PORT)
 
 
 class RedisSession(KeptConnection):
-    """A kept connection."""
-
     def __init__(self, login: RedisLogin) -> None:
         """Read the secrets; nothing is dialled yet.
 

@@ -19,7 +19,7 @@ _REGION_FOLDER = re.compile(r"elasticloadbalancing/[a-z0-9-]+/?$")
 
 
 class Range(NamedTuple):
-    """What is wanted; None is open."""
+    """Time range of the lines that are wanted; None leaves that end open."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -38,7 +38,7 @@ class Range(NamedTuple):
         return (self.start is None or end > self.start) and (self.end is None or end - INTERVAL < self.end)
 
     def prefixes(self, prefix: str) -> list[str]:
-        """What to list: only the folders of the days, where the prefix ends where those begin."""
+        """Return the prefixes to list: one per day of the range where `prefix` ends at a region's folder."""
         if self.start is None or self.end is None or not _REGION_FOLDER.search(prefix):
             return [prefix]
         day, last = self.start.astimezone(UTC).date(), (self.end.astimezone(UTC) + INTERVAL).date()
@@ -52,11 +52,11 @@ class Range(NamedTuple):
 LONGEST_LINE = 1 << 20
 """Bytes; a longer line is left out and counted."""
 BLOCK_BYTES = LONGEST_LINE
-"""Of bytes to give at once, at most: a line within one such piece is never longer than the longest."""
+"""Most bytes passed to `feed` at once, so that no line within one piece exceeds `LONGEST_LINE`."""
 SAMPLE_BYTES = 1 << 17
-"""Of the beginning of a log, by which its format is told."""
+"""Bytes from the beginning of a log by which its format is recognised."""
 MOST_SAMPLED_BYTES = 8 << 20
-"""So far samples are taken where the first ones leave something open."""
+"""Most bytes that are sampled where the first samples leave the format undecided."""
 
 
 class LineBlocks:

@@ -54,7 +54,7 @@ def _of_number(text: str) -> int:
 
 
 def span_of(texts: Collection[str]) -> tuple[int, int] | None:
-    """The first and the last of several; None if none can be read."""
+    """Return the first and the last moment, ms since the epoch; None if none can be read."""
     found = [at for at in map(instant_of, texts) if at is not None]
     return (min(found), max(found)) if found else None
 
@@ -146,10 +146,10 @@ class SecondCounts:
 
 
 _LARGEST = 1 << 53
-"""Bytes of one answer, at most; a number beyond it is somebody's joke."""
+"""Largest answer that is counted, in bytes; a larger number in a log is no size."""
 _NO_ANSWERS = frozenset(("-", "000", ""))
 _MOST_TEXTS = 1_024
-"""Durations that wait to be made numbers: logs write milliseconds, so the same texts come again and again."""
+"""Duration texts held before they are converted: logs write milliseconds, so the same ones recur."""
 
 
 class RouteFigures:
@@ -176,7 +176,6 @@ class RouteFigures:
 
     @property
     def count(self) -> int:
-        """Requests."""
         return self.statuses.total()
 
     def add(self, statuses: Iterable[str], sizes: Sequence[str], durations: Iterable[str]) -> None:
@@ -192,7 +191,6 @@ class RouteFigures:
             self._add_sizes([int(size) for size in sizes if len(size) < 20 and size.isascii() and size.isdigit()])
 
     def waits_long(self) -> bool:
-        """Whether enough durations wait to be made numbers."""
         return len(self._waiting) > _MOST_TEXTS
 
     def finish(self, seconds: Callable[[str], float | None]) -> None:
@@ -203,7 +201,6 @@ class RouteFigures:
         self._waiting.clear()
 
     def merge(self, other: "RouteFigures") -> None:
-        """Add what another has counted."""
         self.statuses.update(other.statuses)
         self._waiting.update(other._waiting)
         self.durations.merge(other.durations)

@@ -65,7 +65,7 @@ def is_value(query: str) -> bool:
 
 
 def without_values(query: str) -> str:
-    """The same with a placeholder for each value, of a query that turned out to be one of many."""
+    """Replace each value by a placeholder, in a query that turned out to be one of many."""
     return "&".join(f"{name}={SLUG if value and not value.startswith(':') else value}" for name, value in _pairs(query))
 
 
@@ -87,7 +87,7 @@ def _is_secret(name: str) -> bool:
 
 _MOST = 200
 _LONGEST_PATH = 2_048
-"""Characters of a path that an expression sees: it is somebody's own, and may be slow."""
+"""Characters of a path that an expression is matched against: a user's expression may be slow."""
 
 
 def split_patterns(text: str) -> list[str]:

@@ -47,14 +47,13 @@ class RouteNames:
         self._kept: dict[str, frozenset[str]] = {}
         """Places whose names are slugs, each with the names there that are routes all the same."""
         self._hashes: set[str] = set()
-        """Places below which stand hashes, and what looks like one by chance is one."""
+        """Places below which hashes stand: a segment there that may be a hash by its form is one."""
         self._routes: set[str] = set()
         self._unfound: set[str] = set()
         """Those of the routes that were never answered with anything but "not found"."""
 
     @property
     def routes(self) -> frozenset[str]:
-        """The routes that have a name of their own."""
         return frozenset(self._routes)
 
     def candidate(self, path: str) -> str:
@@ -108,7 +107,6 @@ class RouteNames:
         self._hashes |= other._hashes
 
     def to_json(self) -> dict[str, Any]:
-        """What was decided; `from_json` reads it."""
         return {
             "version": _VERSION,
             "slugs": {place: sorted(kept) for place, kept in sorted(self._kept.items())},
@@ -164,7 +162,6 @@ class RouteNames:
         return without_values(segment) if _is_query(place) else slug_of(segment)
 
     def _learn(self, place: str, names: Names) -> None:
-        """Decide on what stands below a place, then on each place below it."""
         below: defaultdict[str, Names] = defaultdict(list)
         for segments, count in names:
             below[segments[0]].append((segments[1:], count))
@@ -226,7 +223,7 @@ class RouteNames:
 
 
 def _segments(name: str) -> tuple[str, ...]:
-    """Those of the path; what stayed of a query is one more below the place `?`, so that it is learnt apart."""
+    """Return the path's segments, then `?` and the kept query, so that the query is learnt apart."""
     path, mark, query = name[1:].partition(_QUERY)
     return (*path.split("/"), mark, query) if mark else tuple(path.split("/"))
 

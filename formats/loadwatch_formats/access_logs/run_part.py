@@ -22,13 +22,11 @@ def quantiles_of(figures: RouteFigures) -> dict[str, float | None]:
 
 
 def route_document(key: Key, figures: RouteFigures) -> dict[str, Any]:
-    """One method and route with all its figures."""
     method, route = key
     return {"route": route, "method": method, **figures_document(figures)}
 
 
 def figures_document(figures: RouteFigures) -> dict[str, Any]:
-    """All figures of one route; None where nothing tells."""
     durations = figures.durations
     return {
         "count": figures.count,
@@ -50,7 +48,6 @@ def figures_document(figures: RouteFigures) -> dict[str, Any]:
 
 
 def lines_document(tally: Tally) -> dict[str, Any]:
-    """What became of the lines."""
     return {
         "read": tally.lines.read,
         "unreadable": tally.lines.unreadable,
@@ -62,7 +59,6 @@ def lines_document(tally: Tally) -> dict[str, Any]:
 
 
 def window_document(tally: Tally) -> dict[str, int] | None:
-    """What the lines cover; None without any."""
     lines = tally.lines
     if lines.first_ms is None or lines.last_ms is None:
         return None
@@ -72,7 +68,7 @@ def window_document(tally: Tally) -> dict[str, int] | None:
 MOST_NAMES = 4_000
 """Routes of one file: which of them are too many is decided when all are together."""
 MARGIN_MS = 20_000
-"""Seconds around the run that are kept too: what is asked of a database while no requests come is not theirs."""
+"""Margin kept around the run: database load while no requests come is not caused by them."""
 MOST_CELLS = 200_000
 """Sums of seconds that are kept, about five megabytes; where there are more, they are of two seconds, of four, ..."""
 _Parts = tuple[Tally, Tally, Tally]
@@ -98,7 +94,6 @@ class RunPart:
         self._whole: _Parts | None = None
 
     def begin(self, reader: LineReader) -> None:
-        """Begin a file."""
         self._reader = reader
         self._parts = self._tallies(reader, MOST_NAMES, share_names=False)
         self._whole = self._whole or self._tallies(reader, MOST_ROUTES, share_names=True)
@@ -132,7 +127,6 @@ class RunPart:
         self._bound()
 
     def end(self, too_long: int) -> None:
-        """End a file, of which so many lines were left out for their length."""
         assert self._parts is not None
         assert self._whole is not None
         self._parts[0].lines.too_long += too_long

@@ -74,7 +74,6 @@ class Sketch:
             self.zeros += times
 
     def add_all(self, values: Iterable[float]) -> None:
-        """Count several."""
         for value in values:
             self.add(value)
 
@@ -98,7 +97,6 @@ class Sketch:
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation over all of them; None without any."""
         if not self.count:
             return None
         return math.sqrt(max(0.0, self.squares / self.count - (self.sum / self.count) ** 2))
@@ -122,7 +120,6 @@ class Sketch:
         return found
 
     def quantile(self, share: float) -> float | None:
-        """One of `quantiles`."""
         return self.quantiles((share,))[0]
 
     def cumulative(self, bounds: Sequence[float]) -> list[int]:
@@ -137,7 +134,6 @@ class Sketch:
         return list(accumulate(counts[:-1]))
 
     def to_json(self) -> dict[str, Any]:
-        """For files and other processes; `from_json` reads it."""
         return {
             "error": RELATIVE_ERROR,
             "count": self.count,

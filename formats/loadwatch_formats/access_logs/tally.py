@@ -49,7 +49,6 @@ class Lines:
     example: str | None = None
 
     def add(self, other: "Lines") -> None:
-        """Add those of another part of the log."""
         self.read += other.read
         self.unreadable += other.unreadable
         self.too_long += other.too_long
@@ -58,7 +57,6 @@ class Lines:
             self.span(other.first_ms, other.last_ms)
 
     def span(self, first_ms: int, last_ms: int) -> None:
-        """Widen what the lines cover."""
         self.first_ms = first_ms if self.first_ms is None else min(self.first_ms, first_ms)
         self.last_ms = last_ms if self.last_ms is None else max(self.last_ms, last_ms)
 
@@ -96,7 +94,6 @@ class Tally:
         self.add(self._reader.read(text), len(text))
 
     def add(self, lines: Iterable[Texts], characters: int) -> None:
-        """Count lines that were read from a text of so many characters."""
         known, held = self._known, 0
         for line in lines:
             try:
@@ -118,13 +115,11 @@ class Tally:
         return self.figures
 
     def finish(self) -> None:
-        """Make numbers of all that was counted."""
         self._count()
         for figures in self.figures.values():
             figures.finish(self._seconds)
 
     def counts(self) -> dict[str, int]:
-        """Requests by name, of all methods."""
         counts: defaultdict[str, int] = defaultdict(int)
         for (_, name), figures in self.figures.items():
             counts[name] += figures.count
@@ -136,14 +131,12 @@ class Tally:
         return {name for _, name in self.figures if name not in found}
 
     def rename(self, names: Mapping[str, str]) -> None:
-        """Put together what `RouteNames.settle` says is one route."""
         self._count()
         self._forget()
         for method, name in [key for key in self.figures if key[1] in names]:
             self.take((method, names[name]), self.figures.pop((method, name)))
 
     def take(self, key: Key, figures: RouteFigures) -> None:
-        """Add figures, such as those of another part of the log."""
         there = self.figures.get(key)
         if there is None:
             self.figures[key] = figures
@@ -152,7 +145,6 @@ class Tally:
 
     @property
     def cells(self) -> int:
-        """How many sums of seconds there are, of all routes."""
         return sum(len(one.by_second.cells) for one in self.figures.values() if one.by_second is not None)
 
     def coarsen(self, step: int) -> None:
@@ -168,7 +160,6 @@ class Tally:
         return {"lines": self.lines, "figures": self.figures, "names": self.names.to_json()}
 
     def join(self, part: Mapping[str, Any]) -> None:
-        """Add what another process has counted of the same log."""
         self.lines.add(part["lines"])
         self.names.adopt(part["names"])
         for (method, name), figures in part["figures"].items():
@@ -196,7 +187,6 @@ class Tally:
         return 1
 
     def _count(self) -> None:
-        """Count the texts that are held."""
         self._held = self._characters = 0
         moments: set[str] = set()
         for key, rows in self._rows.items():
@@ -250,7 +240,6 @@ _LONGEST_CACHED = 200
 
 
 def method_label(method: str) -> str:
-    """The method as a label: one of few."""
     called = method.upper() or "-"
     return called if called in METHODS else OTHER_METHOD
 
@@ -272,7 +261,6 @@ class Naming:
         self._cache: dict[str, str] = {}
 
     def name(self, path: str) -> str:
-        """The name of a path until the next `settle`."""
         name = self._cache.get(path)
         if name is None:
             name = self.names.candidate(path)
@@ -291,7 +279,7 @@ class Naming:
             self.waiting.add(name)
 
     def settle(self) -> dict[str, str]:
-        """Names that are others now: what was counted under the first is to be counted under the second."""
+        """Return {old: new} for names that changed; counts under `old` are to be counted under `new`."""
         if not self.waiting:
             return {}
         self.waiting.clear()
@@ -307,12 +295,10 @@ class Naming:
         return renamed
 
     def forget_counts(self) -> None:
-        """Keep the decisions and nothing else."""
         self._totals.clear()
         self._found.clear()
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object; `from_json` reads it."""
         return {"names": self.names.to_json(), "totals": dict(self._totals), "found": sorted(self._found)}
 
     @classmethod

@@ -8,6 +8,5 @@ USERS = "loadtest_active_users"
 OWN_FIGURE = "loadtest_figure"
 GENERATOR_CPU = "loadtest_generator_cpu_ratio"
 QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
-"""Of `DURATION`."""
 FASTEST_LABEL = "0"
 """Of the quickest request of each second."""

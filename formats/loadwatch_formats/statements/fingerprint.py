@@ -25,8 +25,6 @@ class Dialect(Enum):
 
 
 class Kind(Enum):
-    """What a token is."""
-
     SPACE = "space"
     COMMENT = "comment"
     LITERAL = "literal"
@@ -37,8 +35,6 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """One piece of a statement."""
-
     kind: Kind
     text: str
 
@@ -215,7 +211,7 @@ def _shorten(found: str) -> str:
 
 
 def _once(found: str) -> str:
-    """A union of selects that are all the same, once."""
+    """Collapse a union of selects that are all the same into one."""
     for union in (" union all ", " union "):
         first, _, rest = found.partition(union)
         if rest and all(part == first for part in rest.split(union)):
@@ -276,7 +272,6 @@ def _trim(out: list[str]) -> None:
 
 
 def _drop_sign(out: list[str]) -> None:
-    """Take a sign that belongs to the number which follows."""
     place = len(out) - 1
     if place > 0 and out[place] == " ":
         place -= 1
@@ -375,7 +370,6 @@ def _group_ends(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def _next_row(tokens: Sequence[Token], place: int) -> int | None:
-    """Where the next row of values begins, if one follows."""
     comma = False
     for at in range(place, len(tokens)):
         kind, piece = tokens[at]

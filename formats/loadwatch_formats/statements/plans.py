@@ -20,13 +20,10 @@ class NoPlan(StrEnum):
     """Why there is no plan."""
 
     NOT_PERMITTED = "not-permitted"
-    """The account may not read the tables."""
     NO_EXAMPLE = "no-example"
     """The server showed no execution with its values, or only the beginning of one."""
     CHANGES_ROWS = "changes-rows"
-    """It is none of those that are explained (`READS`)."""
     REFUSED = "refused"
-    """The server could not explain it."""
 
 
 class Step(NamedTuple):

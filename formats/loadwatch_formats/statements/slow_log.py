@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 LONGEST_TEXT = 65_536
 """Characters of a statement that are kept; the rest of a longer one is read past."""
 LONGEST_LINE = 1 << 20
-"""Whoever cuts a file into lines should not keep more of one."""
+"""Bytes of a line beyond which a caller that splits a file should keep no more of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,6 @@ class StatementSum:
             self.counts[name] += int(getattr(one, name)) * one.one_in
 
     def document(self, whole_seconds: float) -> dict[str, Any]:
-        """For JSON; `whole_seconds` is the time of all statements."""
         p50, p95, p99 = self.times.quantiles((0.5, 0.95, 0.99))
         return {
             "fingerprint": self.fingerprint,
@@ -68,7 +67,6 @@ class StatementSums:
     """
 
     def __init__(self, most: int = MOST_FINGERPRINTS) -> None:
-        """`most` fingerprints are told apart."""
         self._most = most
         self._sums: dict[tuple[str, str], StatementSum] = {}
         self.first: float | None = None
@@ -76,7 +74,6 @@ class StatementSums:
         self.sampled = 0
 
     def add(self, one: SlowStatement, dialect: Dialect = Dialect.MYSQL) -> None:
-        """Count an execution."""
         key = ("", NAME) if COMMENT in one.text else (one.schema, fingerprint(one.text, dialect))
         if key not in self._sums and len(self._sums) >= self._most:
             key = ("", OTHER)
@@ -90,12 +87,10 @@ class StatementSums:
 
     @property
     def seconds(self) -> float:
-        """Time of all of them."""
         return sum(one.times.sum for one in self._sums.values())
 
     @property
     def calls(self) -> int:
-        """How many there were."""
         return sum(one.times.count for one in self._sums.values())
 
     def all(self) -> list[StatementSum]:
@@ -107,7 +102,6 @@ class StatementSums:
         return self._sums
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
         seconds = self.seconds
         return {
             "statements": [one.document(seconds) for one in self.all()],
@@ -139,7 +133,6 @@ class SlowLogPart:
         self.last: float | None = None
 
     def add(self, one: SlowStatement) -> None:
-        """Count an execution."""
         if one.at is None:
             self.undated += 1
             return

@@ -12,8 +12,6 @@ RANKS = (Role.VIEWER, Role.EDITOR, Role.ADMIN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenRole:
-    """A role and where it comes from."""
-
     role: Role
     source: RoleSource
 
@@ -57,6 +55,5 @@ def parse_group_roles(pairs: Sequence[str], variable: str) -> Mapping[str, Role]
 
 
 def highest_role(groups: Iterable[str], roles: Mapping[str, Role]) -> Role | None:
-    """The highest role that the groups bring; None when they bring none."""
     brought = [roles[group] for group in groups if group in roles]
     return max(brought, key=RANKS.index) if brought else None

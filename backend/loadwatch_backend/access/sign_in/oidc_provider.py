@@ -28,9 +28,9 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 TIMEOUT_SECONDS = 10.0
 DOCUMENT_SECONDS = 3600.0
 FAILED_SECONDS = 10.0
-"""For so long a provider that did not answer is not asked again: all who wait for it are told at once."""
+"""A provider that did not answer is not asked again for this long; requests fail at once."""
 KEYS_LEAST_SECONDS = 10.0
-"""Between two readings of the keys for the sake of an unknown key id: strangers' tokens must not flood the provider."""
+"""Least interval between reads of the keys for unknown key ids, so that tokens cannot cause a flood."""
 LEEWAY_SECONDS = 60
 MOST_BYTES = 1 << 20
 
@@ -48,7 +48,7 @@ class OidcTokenError(ForbiddenError, code="oidc-token", title="The provider's to
 
 
 class OidcProvider:
-    """Talks to the provider; from worker threads only. `secret` is ours there, `clock` gives monotonic seconds."""
+    """Talks to the provider; from worker threads only. `secret` is the client's, `clock` monotonic seconds."""
 
     def __init__(self, settings: Settings, secret: str | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
@@ -200,7 +200,6 @@ class OidcProvider:
 
 
 def _bounded(answer: requests.Response, **_: object) -> requests.Response:
-    """The answer with its content read, which is no larger than it may be."""
     body = answer.raw.read(MOST_BYTES + 1, decode_content=True)
     if len(body) > MOST_BYTES:
         raise ValueError("the answer is too large")

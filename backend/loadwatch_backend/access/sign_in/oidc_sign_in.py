@@ -65,16 +65,12 @@ class Flow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirect:
-    """Where the browser goes, with cookies."""
-
     location: str
     cookies: tuple[Cookie, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Return:
-    """What the provider sent the browser back with; texts as they came."""
-
     state: str
     code: str
     error: str
@@ -119,8 +115,6 @@ def check_allowed(claims: Mapping[str, Any], settings: Settings) -> None:
 
 
 class OidcSignIn:
-    """Sends browsers to the provider and takes them back."""
-
     def __init__(
         self,
         parts: AccessParts,
@@ -215,7 +209,7 @@ class OidcSignIn:
             return keep_user(session, row)
 
     def _dismiss(self, claims: Mapping[str, Any]) -> None:
-        """Whoever may not come in any more is signed out everywhere."""
+        """Sign out everywhere a user who may not come in any more."""
         with self._parts.relational.transaction() as session:
             row = find_user_by_external_id(session, self._external_id(claims))
             if row is not None:

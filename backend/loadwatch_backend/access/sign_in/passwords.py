@@ -61,7 +61,7 @@ _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 LEAST_LENGTH = 12
 AT_ONCE = 2
 _VERSION = 0x13
-"""Of Argon2, by RFC 9106."""
+"""Version of Argon2, by RFC 9106."""
 WAIT_SECONDS = 10.0
 
 
@@ -98,7 +98,7 @@ def check_strength(password: str, name: str) -> None:
 
 
 def nobodys_hash(hasher: PasswordHasher) -> str:
-    """What a password's hash looks like that nobody has: checking names that do not exist takes as long as others."""
+    """A hash that no password has; checking it for unknown names takes as long as for known ones."""
     salt, digest = (b64encode(bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len))
     parameters = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
     return f"$argon2id$v={_VERSION}${parameters}${salt}${digest}"
@@ -127,7 +127,6 @@ class Passwords:
         return found and kept is not None
 
     def is_outdated(self, kept: str) -> bool:
-        """Whether it was hashed with other parameters than today's."""
         return self._hasher.check_needs_rehash(kept)
 
     @contextmanager

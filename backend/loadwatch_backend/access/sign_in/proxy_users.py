@@ -24,7 +24,6 @@ class ProxyUserError(ForbiddenError, code="proxy-user", title="Not let in"):
 
 
 def role_of_claim(claim: ProxyClaim, policy: RolePolicy) -> Role | None:
-    """The role that the headers bring; None when they bring none."""
     named = [role for role in RANKS if role.value == claim.role.strip().lower()]
     groups = [group.strip() for group in claim.groups.split(",")]
     return named[0] if named else highest_role(groups, policy.group_roles)

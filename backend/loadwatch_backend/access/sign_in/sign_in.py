@@ -92,7 +92,6 @@ def use_setup(session: Session, secret: str, now_ms: int) -> None:
 
 
 def setup_link(base: str, secret: str) -> str:
-    """The address to open."""
     return f"{base.rstrip('/')}{PAGE}#{secret}"
 
 
@@ -144,16 +143,12 @@ class SessionNotFoundError(NotFoundError, code="session-not-found"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Browser:
-    """What a browser that signs in brings along: the session so far, and what says that it was here before."""
-
     visit: Visit
     session: str | None = None
     device: str | None = None
 
 
 class SignInService:
-    """Signs users in and lets them see to their own password and sessions."""
-
     def __init__(self, parts: AccessParts, gate: AccessService, passwords: Passwords) -> None:
         self._parts = parts
         self._gate = gate
@@ -265,7 +260,6 @@ class SignInService:
         return self._gate.session(actor)
 
     def own_sessions(self, actor: Principal) -> UserSessionList:
-        """Browsers in which the actor, a user or a token, is signed in; empty where nobody signs in."""
         owner = owner_of(actor)
         if owner is None:
             return UserSessionList(sessions=[])
@@ -318,7 +312,7 @@ class SignInService:
             return "" if row is None else row.name
 
     def _lockout_key(self, name: str, device: str | None) -> str:
-        """Browsers that signed in as this name before are counted apart, so that strangers cannot lock them out."""
+        """The lockout key; browsers that signed in before are apart, so that strangers cannot lock them out."""
         known = unseal(self._parts.sealing_key, DEVICE, device, self._parts.clock()) if device else None
         if known is not None and known["name"] == name_key(name):
             return f"device:{name_key(name)}:{known['id']}"

@@ -40,14 +40,12 @@ ShortId = Annotated[str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9
 
 
 def _oidc(services: Services) -> OidcSignIn:
-    """The provider, where there is one."""
     if services.oidc is None:
         raise OidcOffError("No OpenID Connect provider is configured: LOADWATCH_OIDC_ISSUER.")
     return services.oidc
 
 
 def browser_of(request: Request) -> Browser:
-    """The browser that signs in."""
     return Browser(
         visit=visit_of(request),
         session=cookie_of(request, CookieKind.SESSION),

@@ -54,15 +54,12 @@ class RoleByHandError(InvalidError, code="role-by-hand"):
 
 
 class UserService:
-    """Adds, lists, changes and deletes users."""
-
     def __init__(self, relational: Relational, clock: Clock, passwords: Passwords) -> None:
         self._relational = relational
         self._clock = clock
         self._passwords = passwords
 
     def list(self) -> UserList:
-        """All users by name."""
         with self._relational.transaction() as session:
             return UserList(users=[self._out(session, row) for row in list_users(session)])
 
@@ -179,7 +176,7 @@ class UserService:
             return self._out(session, row)
 
     def _new_hash(self, user_id: int, password: str | None) -> str | None:
-        """Hashed outside of any transaction: it takes a while."""
+        """Hash a new password outside of any transaction, as hashing takes long."""
         if password is None:
             return None
         with self._relational.transaction() as session:

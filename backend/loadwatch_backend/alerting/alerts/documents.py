@@ -51,20 +51,16 @@ NOTHING_QUIET = Quiet()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertContext:
-    """What is said of an alert besides its row."""
-
     live: LiveAlert | None = None
     quiet: Quiet = NOTHING_QUIET
     sparkline: Sequence[float | None] = ()
     evaluated_ms: int | None = None
     head: str = ""
-    """Of its incident, where it is not alone."""
+    """Id of the alert that stands for its incident; empty where the alert is alone."""
     snapshot: FindingsSnapshot | None = None
-    """What stands now."""
 
 
 def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) -> AlertOut:
-    """One alert."""
     facts = RuleFacts.from_json(row.rule)
     live = around.live.alert if around.live is not None else None
     alert = tracked_alert(row) if live is None else live
@@ -117,7 +113,6 @@ def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) 
 def heads_of_incidents(
     rows: Iterable[EpisodeRow], explained: Explain, quiet: Mapping[str, Quiet] = {}
 ) -> dict[str, str]:
-    """The alert that stands for each incident, by the incident's id; of the rows that are given."""
     members: dict[str, list[Member]] = {}
     for row in rows:
         if row.incident is not None:
@@ -128,7 +123,6 @@ def heads_of_incidents(
 
 
 def member_of(row: EpisodeRow, explained: Explain, *, held: bool = False) -> Member:
-    """An alert as incidents know it."""
     labels: dict[str, str] = orjson.loads(row.labels)
     known, finding = explained(labels), orjson.loads(row.annotations).get(FINDING_ID, "")
     return Member(
@@ -182,7 +176,6 @@ def _finding_out(annotations: Mapping[str, str], snapshot: FindingsSnapshot | No
 
 
 def acknowledgement_of(row: EpisodeRow) -> Acknowledgement | None:
-    """Who has seen it."""
     if row.acknowledged_by is None or row.acknowledged_ms is None:
         return None
     return Acknowledgement(by=row.acknowledged_by, at_ms=row.acknowledged_ms, comment=row.acknowledged_comment)
@@ -203,6 +196,6 @@ def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
 
 
 def watched_source(row: EpisodeRow) -> SourceKey:
-    """Labels of the series that an alert is about; those of one that says that it vanished, too."""
+    """Labels of the series that an alert is about, without the label that says that it vanished."""
     source: Mapping[str, str] = orjson.loads(row.source)
     return tuple(sorted((name, value) for name, value in source.items() if name != NO_DATA_LABEL))

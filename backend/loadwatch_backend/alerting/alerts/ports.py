@@ -18,11 +18,10 @@ SentSource = Callable[[], Mapping[tuple[str, str], int]]
 
 
 Rounds = Callable[[int], Round]
-"""Opens the round of an instant."""
 
 
 class Dispatch(Protocol):
-    """`notify.groups.dispatch.Dispatcher`."""
+    """Implemented by `notify.groups.dispatch.Dispatcher`."""
 
     def take(self, session: Session, alerts: Sequence[NotifiedAlert], now_ms: int) -> None:
         """Write what follows of changed alerts, within the caller's transaction."""
@@ -32,22 +31,16 @@ class Dispatch(Protocol):
         """More is known of alerts that fire, by key; within the caller's transaction."""
         ...
 
-    def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
-        """Why alerts are not sent at present, by key."""
-        ...
+    def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]: ...
 
-    def notified(self, keys: Sequence[str], since_ms: int, now_ms: int) -> Sequence[DeliveryOut]:
-        """Who has been sent messages of alerts, one of each integration."""
-        ...
+    def notified(self, keys: Sequence[str], since_ms: int, now_ms: int) -> Sequence[DeliveryOut]: ...
 
 
 class Lead(Protocol):
-    """`store.leadership.Leadership`."""
+    """Implemented by `store.leadership.Leadership`."""
 
     @property
-    def held(self) -> bool:
-        """Whether this server leads."""
-        ...
+    def held(self) -> bool: ...
 
     def check(self, session: Session) -> None:
         """Fence a transaction; raises LeadershipLostError."""

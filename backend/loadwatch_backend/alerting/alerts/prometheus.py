@@ -27,7 +27,7 @@ class RuleTypeError(BadRequestError, code="rule-type"):
 
 
 class PrometheusRules:
-    """Documents below `data`."""
+    """Documents of Prometheus' rules API, as they stand below `data`."""
 
     def __init__(self, rules: RuleFiles, evaluator: Evaluator, relational: Relational) -> None:
         self._rules = rules
@@ -56,7 +56,6 @@ class PrometheusRules:
         return {"groups": found}
 
     def alerts(self) -> dict[str, Any]:
-        """All that is pending or firing."""
         return {"alerts": [_alert(row) for rows in self._open().values() for row in rows]}
 
     def _open(self) -> Mapping[str, Sequence[EpisodeRow]]:

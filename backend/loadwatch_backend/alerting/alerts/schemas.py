@@ -30,9 +30,7 @@ class ResolvedReason(StrEnum):
     NO_DATA = "no-data"
     """The data vanished, and the rule's policy takes that for good news."""
     DISMISSED = "dismissed"
-    """Somebody closed it."""
     RULE_GONE = "rule-gone"
-    """The rule was changed or taken away."""
     RUN_ENDED = "run-ended"
     """It was about the load of a run, and that run has ended."""
     STOPPED_SENDING = STOPPED_SENDING

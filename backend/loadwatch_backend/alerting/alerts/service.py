@@ -73,7 +73,6 @@ class RuleLister:
         self._relational = relational
 
     def list(self) -> RuleList:
-        """All rules in force."""
         return self._list(self._rules.current())
 
     def reload(self) -> RuleList:
@@ -142,7 +141,6 @@ class ValueHistory:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._kept: dict[str, tuple[int, Values]] = {}
-        """By expression, when they were read and what was read."""
         self._lock = threading.Lock()
 
     def sparklines(self, expression: str, now_ms: int) -> Values:
@@ -210,7 +208,6 @@ class NobodyEvaluatesError(UnavailableError, code="nobody-evaluates", title="Rul
 
 EARLIER_EPISODES = 20
 MOST_MEMBERS = 201
-"""Alerts of an incident that are read one by one."""
 DISMISS_SECONDS = 5.0
 """How long a request waits for the server that evaluates, which reads requests each second."""
 ORDER = {AlertState.FIRING: 0, AlertState.PENDING: 1, AlertState.RESOLVED: 2}
@@ -298,7 +295,6 @@ class AlertService:
         )
 
     def history(self, start_ms: int, end_ms: int, search: str, run_id: str, limit: int) -> HistoryList:
-        """See the endpoint."""
         with self._relational.transaction() as session:
             rows = repository.find_history(session, start_ms, end_ms, search, run_id, limit + 1)
         heads = heads_of_incidents(rows[:limit], self._explained)
@@ -492,7 +488,6 @@ class AlertService:
 
 
 def _same_state(row: EpisodeRow, live: Mapping[str, LiveAlert]) -> LiveAlert | None:
-    """What the evaluator has, unless it has gone on since the row was read."""
     found = live.get(row.id)
     return found if found is not None and found.alert.state == row.state else None
 

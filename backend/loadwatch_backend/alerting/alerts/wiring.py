@@ -84,8 +84,6 @@ def one_alert_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertServices:
-    """What the endpoints, /metrics and the application use."""
-
     alerts: AlertService
     rules: RuleLister
     prometheus: PrometheusRules

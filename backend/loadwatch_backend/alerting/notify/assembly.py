@@ -26,8 +26,6 @@ from loadwatch_backend.series.foundation import Foundation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationServices:
-    """What the endpoints and alerts use; each has a file of its own."""
-
     configuration: Callable[[], Configuration]
     routing: RoutingService
     silences: SilenceService
@@ -38,7 +36,6 @@ class NotificationServices:
     context: SendContext
 
     def close(self) -> None:
-        """End what was started."""
         self.notifier.stop()
         self.transport.close()
 

@@ -28,14 +28,12 @@ class Explained(NamedTuple):
 
 
 Said = Mapping[str, tuple[str, str]]
-"""Both annotations, by the rule's name."""
+"""The two annotations of each rule, on its findings and on their causes, by the rule's name."""
 Explain = Callable[[Labels], Explained | None]
-"""What the rule of an alert says, by the alert's labels; None of a rule that says nothing."""
+"""From an alert's labels to what its rule says of findings; None for a rule that says nothing."""
 
 
 def explained_by(said_now: Callable[[], Said]) -> Explain:
-    """By what the rules in force say."""
-
     def explained(labels: Labels) -> Explained | None:
         said = said_now().get(labels.get("alertname", ""))
         return said and _read(*(_LABEL.sub(lambda found: labels.get(found[1], ""), text) for text in said))
@@ -63,7 +61,7 @@ def _ids(text: str) -> list[str]:
 
 
 EARLIER_MS = 15_000
-"""What ended so long before an alert's condition began may still have caused it."""
+"""A finding that ended at most this long before an alert's condition began may still have caused it."""
 FINDING = "finding"
 FINDING_ID = "finding_id"
 FINDING_CERTAINTY = "finding_certainty"
@@ -77,7 +75,6 @@ MOST_FAMILY = 50
 
 
 def annotations_of(one: ActiveFinding, snapshot: FindingsSnapshot) -> dict[str, str]:
-    """A finding of a moment as annotations of an alert."""
     notified = zip(FINDING_ANNOTATIONS, (one.sentence.en, one.sentence.ja, one.id, one.certainty.value), strict=True)
     follow = [other.key for other in snapshot.findings if one.key in {cause.key for cause in snapshot.causes_of(other)}]
     family = "\n".join([one.key, *follow][:MOST_FAMILY])
@@ -121,7 +118,6 @@ def causes_of(labels: Labels, snapshot: FindingsSnapshot, explained: Explain) ->
 
 
 def reports(labels: Labels, one: ActiveFinding, explained: Explain) -> bool:
-    """Whether an alert with these labels reports a finding."""
     known = explained(labels)
     return known is not None and one.id in known.about and is_near(labels, one)
 
@@ -162,7 +158,7 @@ _PLACE: Iterable[str] = ("job", "instance", "db_name")
 
 WORST, BEST = 0, 2
 RANKS: Mapping[str, int] = {"critical": WORST, "warning": 1, "info": BEST}
-"""A severity that is not among them is held back by the worst only, and holds the best only."""
+"""Unknown severities are held back by the worst only, and hold back the best only."""
 Notified = Callable[[Sequence[str]], Mapping[str, set[str]]]
 """From keys of alerts to the receivers that have been notified that they fire."""
 
@@ -207,7 +203,6 @@ class Consequences:
         return turns
 
     def note(self, keys: Sequence[str], receiver: str) -> None:
-        """A receiver is being notified of alerts."""
         if self._reporters:
             notified = self._notified_of()
             for key in keys:
@@ -215,7 +210,6 @@ class Consequences:
                     notified.setdefault(key, set()).add(receiver)
 
     def cause_of(self, key: str, labels: Labels, receiver: str) -> Cause | None:
-        """Why an alert is held back from a receiver; None where nothing holds it."""
         if self._moment is None or not self._reporters:
             return None
         raised = labels.get("alertname") == RAISED

@@ -24,7 +24,6 @@ def sort_alerts(alerts: Mapping[str, NotifiedAlert]) -> list[tuple[str, Notified
 
 
 def alert_document(print_: str, alert: NotifiedAlert, language: Language = Language.EN) -> dict[str, Any]:
-    """One alert of the document, with annotations in a language where the rule has it."""
     return {
         "status": FIRING if alert.ends_ms is None else RESOLVED,
         "labels": dict(sorted(alert.labels.items())),
@@ -71,7 +70,6 @@ def group_document(
 
 
 def common(given: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """What all have alike."""
     left = dict(given[0]) if given else {}
     for one in given[1:]:
         if not left:

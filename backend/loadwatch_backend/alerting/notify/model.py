@@ -32,12 +32,11 @@ class NotifiedAlert:
 
     @property
     def identity(self) -> Labels:
-        """The labels that stay what they are."""
+        """The labels that never change: all but that of a run which the alert was given."""
         return {name: text for name, text in self.labels.items() if name != "run" or not self.run_given}
 
     @property
     def firing(self) -> bool:
-        """Whether it fires still."""
         return self.ends_ms is None
 
 
@@ -85,16 +84,12 @@ class Envelope:
 
 
 class NoticeKind(StrEnum):
-    """What a run notice reports."""
-
     RUN_STARTED = "run-started"
     RUN_FINISHED = "run-finished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeFinding:
-    """What ran out, in a notice's language."""
-
     id: str
     sentence: str
     severity: str

@@ -19,27 +19,19 @@ NEWS_SECONDS = 2.0
 
 
 class News(Protocol):
-    """Where news of runs come from."""
-
     def latest(self) -> Sequence[Notice]:
         """The notices to send now; the same again does no harm."""
         ...
 
-    def delivered(self, notice: Notice) -> None:
-        """It was sent."""
-        ...
+    def delivered(self, notice: Notice) -> None: ...
 
 
 class DispatchPort(Protocol):
-    """What the notifier needs of the dispatcher."""
-
     def flush(self, now_ms: int) -> int | None:
         """Write the deliveries of groups that are due; the milliseconds until the next one is."""
         ...
 
-    def notices(self, notice: Notice) -> list[Envelope]:
-        """The messages that report a run."""
-        ...
+    def notices(self, notice: Notice) -> list[Envelope]: ...
 
 
 class Notifier:
@@ -79,7 +71,6 @@ class Notifier:
                 self._stop()
 
     def start(self) -> None:
-        """Begin to flush and to send."""
         self._wanted = True
         self._follow()
 
@@ -89,7 +80,7 @@ class Notifier:
         self._follow()
 
     def wake(self) -> None:
-        """Alerts were taken or deliveries written, and that is committed."""
+        """Flush and send at once; called after alerts or deliveries were written and committed."""
         self._flushing.wake()
         self.workers.wake()
 

@@ -86,7 +86,6 @@ def error_at(at: Sequence[str | int], text: str, **more: Any) -> ValidationError
 
 @cache
 def keys_of(record: type[Record]) -> Mapping[str, Any]:
-    """The keys of a record, and the hints of what they hold."""
     keys: dict[str, Any] = {}
     for name, hint in get_type_hints(record, include_extras=True).items():
         marks = getattr(hint, "__metadata__", ())
@@ -104,26 +103,23 @@ def _marks(hint: Any) -> list[Any]:
 
 
 def parsed(parse: Callable[[str], Any]) -> BeforeValidator:
-    """The text of a value as `parse` reads it."""
     return BeforeValidator(lambda value: parse(text_of(value)))
 
 
 def text_of(value: object) -> str:
-    """What is a text."""
     if not isinstance(value, str):
         raise ValueError("must be a text")
     return value
 
 
 def list_of(value: object) -> Any:
-    """What is a list, of whatever."""
     if not isinstance(value, list):
         raise ValueError("must be a list (lines that begin with `- `)")
     return value  # pyright: ignore[reportUnknownVariableType] - of YAML
 
 
 def one_of(values: Mapping[str, Any], hint: str = "") -> BeforeValidator:
-    """What a word stands for."""
+    """A validator that maps a word to its value in `values`, and refuses other words."""
 
     def choose(text: str) -> Any:
         if text not in values:
@@ -169,7 +165,7 @@ def _url(text: str) -> str:
 
 
 Raw = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
-"""A text as it stands there."""
+"""The text as it stands in the file; empty for a key without a value."""
 Text = Annotated[Raw, AfterValidator(plain)]
 """A text without templates."""
 Url = Annotated[str, parsed(_url)]

@@ -38,7 +38,7 @@ class RuleEvaluator:
         self._external_labels = dict(external_labels or {})
 
     def round(self, at_ms: int) -> "Round":
-        """For the rules of one instant, which read each selector once."""
+        """An evaluation of several rules at one instant, which reads each selector once."""
         return Round(self._engine, at_ms, self._external_url, self._external_labels)
 
     def alerting(self, rule: Rule, at_ms: int) -> RuleResult:
@@ -57,8 +57,6 @@ class RuleEvaluator:
 
 
 class Round:
-    """The rules of one instant. For one thread."""
-
     def __init__(self, engine: Engine, at_ms: int, external_url: str, external_labels: Mapping[str, str]) -> None:
         self._instant: Instant = engine.at(at_ms)
         self._external_url = external_url
@@ -78,7 +76,6 @@ class Round:
                     self._instant.load(expressions[first : first + _AT_ONCE], offset_ms)
 
     def alerting(self, rule: Rule) -> RuleResult:
-        """See `RuleEvaluator.alerting`."""
         question = self._instant.question(rule.query_offset_ms)
         matrix = question.vector(rule.parsed)
         if rule.limit and len(matrix.labels) > rule.limit:
@@ -98,7 +95,7 @@ class Round:
         return RuleResult(active=active, present=_Present(question, rule.parsed, active))
 
     def recording(self, rule: Rule) -> Recorded:
-        """See `RuleEvaluator.recording`. Rules that follow read series of this name again."""
+        """Evaluate a recording rule; rules that follow read series of its name again."""
         matrix = self._instant.question(rule.query_offset_ms).vector(rule.parsed)
         if rule.limit and len(matrix.labels) > rule.limit:
             raise _over_limit(rule, len(matrix.labels), "series")
@@ -113,7 +110,6 @@ class Round:
         return Recorded(series=series, values=matrix.values[:, 0].tolist())
 
     def forget(self, metric: str) -> None:
-        """Read series of this name again: they have got new samples."""
         self._instant.forget(metric)
 
     def _active(self, rule: Rule, labels: Labels, value: float) -> ActiveSeries:
@@ -138,7 +134,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asking:
-    """Answers a template's `query`. Alerts keep their unexpanded annotations, so it must not hold on to samples."""
+    """Answers a template's `query`; alerts keep annotations unexpanded, so it holds no samples."""
 
     engine: Engine
     at_ms: int

@@ -46,7 +46,7 @@ from loadwatch_backend.series.promql.parsing.expression import (
 )
 
 LOOK_BACK, LATE_LOOK_BACK = "1m", "15m"
-"""In place of `$window`; the second where values come late."""
+"""What replaces `$window` in expressions; the second where values arrive late."""
 _NOT_SAID = AlertOf.model_validate({"for": "15s"})
 _LEGEND = re.compile(r"\{\{ *(\w+) *\}\}")
 
@@ -108,7 +108,7 @@ def _texts(resource: Resource, threshold: float, for_ms: int, entity: Entity | N
 
 
 def _called(join: InfoJoin) -> str:
-    """A template of a further name of the target; nothing where it has that name already, or none."""
+    """A template of the target's other name; it expands to nothing where that is missing or the same."""
     matchers, values = ",".join(f"{one}=%q" for one in join.on), " ".join(f"$labels.{one}" for one in join.on)
     query = f'printf "last_over_time({join.info}{{{matchers}}}[{LATE_LOOK_BACK}])" {values} | query'
     name = f'{{{{ $name := . | first | label "{join.take[0]}" }}}}'
@@ -184,8 +184,6 @@ Signature = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """A file as it was last read."""
-
     signature: Signature | None
     content_hash: str
     file: RuleFile
@@ -229,7 +227,6 @@ class RuleFiles:
         self.reload()
 
     def current(self) -> RuleSet:
-        """The rules in force."""
         return self._set
 
     def reload(self) -> RuleSet:
@@ -253,7 +250,6 @@ class RuleFiles:
         self._loop.start(CHECK_SECONDS)
 
     def close(self) -> None:
-        """Stop looking."""
         self._loop.close()
 
     def check(self) -> None:
@@ -266,7 +262,6 @@ class RuleFiles:
         self.reload()
 
     def _signatures(self) -> dict[str, Signature | None]:
-        """Of all rule files, in the order in which they count."""
         catalogue = self._library.current()
         if catalogue is not self._made_of:
             self._made, self._made_of = alert_files(catalogue, built_in=self._with_built_in), catalogue

@@ -109,7 +109,7 @@ class RuleFile:
     """Group and name of each rule that is left out; a rule without a name has an empty one."""
 
     def may_have(self, group: str, name: str) -> bool:
-        """Whether a rule that is not in force may stand in it, where it cannot be read."""
+        """Whether the file may hold a rule of this name that could not be read."""
         if self.state is RuleFileState.BROKEN:
             return True
         return not self.left_out.isdisjoint({(group, name), (group, "")})
@@ -124,7 +124,6 @@ class RuleSet:
 
     @property
     def groups(self) -> Sequence[RuleGroup]:
-        """All groups, in the order of files and of their text."""
         return [group for file in self.files for group in file.groups]
 
     @cached_property
@@ -170,7 +169,5 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What a recording rule makes at one instant: series with the rule's name and labels."""
-
     series: Sequence[Labels]
     values: Sequence[float]

@@ -86,7 +86,6 @@ def _argument(argument: Expression) -> Expression:
 
 
 def _binary(binary: Binary) -> Expression:
-    """Of arithmetic and comparison."""
     left, right = binary.left, binary.right
     scalar_left = value_type(left) is ValueType.SCALAR
     scalar_right = value_type(right) is ValueType.SCALAR
@@ -138,7 +137,6 @@ class ValueView:
     expression: Expression
     threshold: float | None
     comparison: str = ""
-    """How the value is compared with that number."""
 
 
 def value_of(expression: Expression) -> ValueView:
@@ -199,7 +197,6 @@ def constant_of(expression: Expression) -> float | None:
 
 
 def selectors_of(expression: Expression) -> list[Selector]:
-    """All selectors of an expression, those of ranges among them."""
     found: list[Selector] = []
     pending: list[Expression] = [expression]
     while pending:

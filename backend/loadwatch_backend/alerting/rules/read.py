@@ -103,17 +103,15 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """What a file says. Its groups are worth something only without faults; they are without the rules left out."""
+    """The result of reading a rule file. Its groups are valid only where `faults` is empty."""
 
     groups: Sequence[RuleGroup]
     faults: Sequence[Fault]
-    """Of the file and its groups."""
+    """Faults of the file or its groups, as opposed to those of a single rule."""
     left_out: Sequence[LeftOut] = ()
-    """Rules that cannot be read, each with all that is wrong with it."""
 
     @property
     def all_faults(self) -> Sequence[Fault]:
-        """Everything that is wrong, in the order of the text."""
         return sorted([*self.faults, *(fault for one in self.left_out for fault in one.faults)])
 
 
@@ -160,7 +158,7 @@ class _Reader:
         return replace(group, rules=[rule for rule in read if rule is not None])
 
     def _rule_or_none(self, data: Any, at: Loc, group: RuleGroup) -> Rule | None:
-        """A rule; none when anything is wrong with it, which then is no fault of its file."""
+        """A rule, or None where it has faults; those are kept as `left_out`, apart from the file's own."""
         faults_of_file, self._faults = self._faults, []
         rule = None
         try:
@@ -231,7 +229,7 @@ class _Reader:
         self._faults.append(self._document.fault(at, text, key=key))
 
     def _id(self, group: str, kind: RuleKind, name: str, expression: str, labels: Mapping[str, str]) -> str:
-        """Alike rules of one file are distinguished by their order."""
+        """The id of a rule; equal rules of one file are numbered in their order."""
         parts: list[object] = [
             self._file.rsplit("/", 1)[-1],
             group,
@@ -248,7 +246,6 @@ class _Reader:
 
 
 def _with_runbooks(annotations: Mapping[str, str]) -> Mapping[str, str]:
-    """With a runbook in each language that the summary is translated to."""
     runbook = annotations.get("runbook_url", "")
     if not runbook.startswith(_OUR_RUNBOOKS):
         return annotations

@@ -19,7 +19,7 @@ __all__ = ["TemplateContext", "TemplateError", "check_template", "expand", "rend
 
 MAX_TEXT = 64 * 1024
 MAX_QUERIES = 100
-"""Of one expansion."""
+"""Queries in one expansion."""
 _CACHED_TEXT = 1_000
 """Characters of the longest template that is kept when it is read: a tree takes some 40 bytes for each."""
 _VARIABLES = ("$labels", "$externalLabels", "$externalURL", "$value")

@@ -91,7 +91,6 @@ class GoTime(Structure):
         return GoDuration(self.nanoseconds - _moment_ns(other))
 
     def go_field(self, name: str) -> Value:
-        """See `Structure`."""
         return self._methods[name] if name in self._methods else super().go_field(name)
 
     def go_text(self) -> str:
@@ -146,15 +145,12 @@ class GoTime(Structure):
 
 
 class GoDuration(Structure):
-    """A span of time."""
-
     go_type = "*time.Duration"
 
     def __init__(self, nanoseconds: int) -> None:
         self.nanoseconds = nanoseconds
 
     def go_field(self, name: str) -> Value:
-        """See `Structure`."""
         methods: dict[str, Callable[..., Value]] = {
             "Seconds": lambda: self.nanoseconds / SECOND_NS,
             "Minutes": lambda: self.nanoseconds / SECOND_NS / 60,
@@ -190,11 +186,9 @@ class Named(Structure):
         self.go_type = go_type
 
     def go_text(self) -> str:
-        """Its name."""
         return self._name
 
     def go_field(self, name: str) -> Value:
-        """See `Structure`."""
         return self.go_text if name == "String" else super().go_field(name)
 
 
@@ -348,12 +342,10 @@ def to_time(given: Value) -> GoTime:
 
 
 def to_duration(given: Value) -> GoDuration:
-    """Seconds to a duration."""
     return GoDuration(_int64(to_float(given) * SECOND_NS))
 
 
 def first(samples: list[Sample]) -> Sample:
-    """The first of a query's result."""
     if not samples:
         raise TemplateError("first() called on vector with no elements")
     return samples[0]
@@ -375,7 +367,7 @@ def replace_all(pattern: str, replacement: str, text: str) -> str:
 
 
 def _references(*given: str) -> int:
-    """Of `replace_all`: each reference to a group, wherever the pattern may fit."""
+    """The work of `replace_all`: each reference to a group, at each place where the pattern may match."""
     return given[1].count("$") * (len(given[2]) + 1) if len(given) == 3 else 0
 
 
@@ -418,7 +410,6 @@ def split_host_port(text: str) -> tuple[str, str] | None:
 
 
 def strip_port(text: str) -> str:
-    """host:port to host."""
     parts = split_host_port(text)
     return text if parts is None else parts[0]
 
@@ -491,7 +482,6 @@ FUNCTIONS: Mapping[str, Function] = {
 
 
 def context_functions(time_ms: int, external_url: str, query: Callable[[str], list[Sample]]) -> Mapping[str, Function]:
-    """Functions that depend on when and where the template is expanded."""
     return {
         "query": Function(call=query, takes=(str,)),
         "now": Function(call=lambda: time_ms / 1000),

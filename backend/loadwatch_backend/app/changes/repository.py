@@ -43,7 +43,6 @@ class WatchedPlaceRow(Base):
 
 
 def load_known(session: Session) -> dict[Subject, Known]:
-    """Everything that is known."""
     return {
         Subject(row.resource, row.source): Known(
             metric=row.metric,
@@ -85,12 +84,10 @@ def _row(subject: Subject, known: Known) -> dict[str, Any]:
 
 
 def load_places(session: Session) -> set[str]:
-    """Places that were listed before."""
     return set(session.scalars(select(WatchedPlaceRow.place)))
 
 
 def save_places(session: Session, places: Iterable[str], now_ms: int) -> None:
-    """Remember places that were listed for the first time."""
     for place in places:
         session.merge(WatchedPlaceRow(place=place, first_ms=now_ms))
 

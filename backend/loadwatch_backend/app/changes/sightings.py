@@ -26,8 +26,6 @@ class Subject(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What was said at a time."""
-
     time_ms: int
     labels: Labels
     fields: Fields
@@ -41,17 +39,15 @@ class ResourceHistory:
     subject: Subject
     points: Sequence[Point]
     times_ms: Sequence[int]
-    """When anything was said."""
 
     @property
     def last_ms(self) -> int:
-        """When something was said last."""
         return self.times_ms[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """An agent has listed a kind of resources in full; times of the newest listings in rising order."""
+    """The newest full listings of a kind of resources by one agent; times in rising order."""
 
     place: str
     """Agent, account, region and kind."""
@@ -60,8 +56,6 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What is kept of a subject."""
-
     metric: str
     place: str
     title: str
@@ -70,12 +64,10 @@ class Known:
     seen_ms: int
     gone: bool = False
     tags: tuple[str, ...] = ()
-    """Of coming and going."""
+    """Tags of the annotations of its coming and going; with `untold` there are none."""
 
 
 class Event(StrEnum):
-    """What happened."""
-
     CHANGED = "changed"
     CAME = "came"
     WENT = "went"
@@ -101,7 +93,6 @@ def resource_of(watch: Watch, labels: Labels) -> str:
 
 
 def source_of(labels: Labels) -> str:
-    """The identity of an agent's target."""
     return _hash(labels.get("job", ""), labels.get("instance", ""))
 
 
@@ -175,5 +166,4 @@ def fields_of(watch: Watch, labels: Labels, value: float) -> Fields:
 
 
 def title_of(watch: Watch, labels: Labels) -> str:
-    """What the resource is called."""
     return "/".join(text for label in watch.name if (text := labels.get(label, ""))) or labels.get("name", "")

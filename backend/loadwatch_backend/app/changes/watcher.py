@@ -51,8 +51,6 @@ Memory = Mapping[Subject, Known]
 
 @dataclass(slots=True, kw_only=True)
 class Detection:
-    """What is to be told, and what is to be kept."""
-
     changes: list[Change] = field(default_factory=list[Change])
     kept: dict[Subject, Known] = field(default_factory=dict[Subject, Known])
 
@@ -187,7 +185,7 @@ def _follow(watch: Watch, sighting: ResourceHistory, known: Known, joined: _Join
 
 
 def _moment_ms(text: str, seen_ms: int) -> int:
-    """The time that is told, unless it is too far from when it was seen to be by the same clock."""
+    """The told time, or `seen_ms` where the told one is later or too long before: another clock's."""
     told_ms = round(float(text) * 1_000)
     return told_ms if seen_ms - MOMENT_SLACK_MS <= told_ms <= seen_ms else seen_ms
 
@@ -241,8 +239,6 @@ _TEXT_LENGTH = 2_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """An annotation to be made."""
-
     text: str
     tags: tuple[str, ...]
     at_ms: int
@@ -291,7 +287,6 @@ def _part(change: Change) -> str:
 
 
 def _readable(text: str) -> str:
-    """`true` and `false` as people say them."""
     return {"true": "on", "false": "off"}.get(text, text)
 
 
@@ -314,9 +309,9 @@ WINDOW_MS = 900_000
 FIRST_WINDOW_MS = 3_600_000
 """The same after a start, when agents may be sending what waited for the server."""
 OFTEN_EVERY_MS = 15_000
-"""What comes each second is looked at so often."""
+"""How often metrics whose samples come each second are looked at."""
 OFTEN_WINDOW_MS = 120_000
-"""Span that is read of it; `WINDOW_MS` after a start."""
+"""The span that is read of such metrics; `WINDOW_MS` after a start."""
 AHEAD_MS = 600_000
 """Samples of an agent whose clock is ahead count too."""
 PAUSE_SECONDS = 2.0
@@ -331,7 +326,7 @@ Fence = Callable[[Session], None]
 
 
 class ChangeWatcher:
-    """Started once. `scan` may be called by itself where no thread runs."""
+    """Call `start` once. Where no thread runs, `scan` may be called by itself."""
 
     def __init__(
         self,
@@ -361,7 +356,6 @@ class ChangeWatcher:
         self._loop = Periodic("changes", self._turn, None, settle_seconds=pause_seconds, retry_seconds=RETRY_SECONDS)
 
     def start(self) -> None:
-        """Begin to watch."""
         self._loop.start(None)
 
     def stop(self) -> None:
@@ -369,17 +363,16 @@ class ChangeWatcher:
         self._loop.close()
 
     def touched(self, names: "frozenset[str] | set[str]") -> None:
-        """Samples of these metrics were committed."""
+        """Samples of these metrics were committed: wake the thread if one of them is due for a look."""
         changes = self._library.current().changes
         if any(changes[name].listed_by or self._is_due() for name in changes.keys() & names):
             self._loop.wake()
 
     def _is_due(self) -> bool:
-        """Whether what comes each second is to be looked at; a clock that was set back makes it so, too."""
+        """Whether metrics that come each second are due for a look; always after a clock was set back."""
         return not 0 <= self._clock() - self._looked_ms < OFTEN_EVERY_MS
 
     def lead(self, held: bool) -> None:
-        """The lead was taken or lost."""
         del held
         self._loop.wake()
 

@@ -160,8 +160,6 @@ def from_grafana(file: Path, name: str | None, out: Path | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A pack with the folders that it is made of: its own, and that of a change."""
-
     pack: Pack
     document: Document
 
@@ -169,7 +167,6 @@ class _Shown:
         return sorted(one for file in self.document.files for one in Path(file).parent.glob(pattern))
 
     def contents(self) -> tuple[list[Fault], Contents]:
-        """What is wrong in rules and cases, and what there is."""
         faults: list[Fault] = []
         alerts: list[str] = []
         for file in self.files("rules.yml"):
@@ -203,7 +200,6 @@ def _folders(folder: Path | None) -> Sequence[Path]:
 
 
 def _write(path: Path, text: str, catalogue: Catalogue) -> Pack:
-    """Writes a new file, if it is a pack."""
     try:
         pack = checked(Document.read(text.encode(), str(path)), catalogue.packs)
     except FaultsError as error:
@@ -218,7 +214,6 @@ def _write(path: Path, text: str, catalogue: Catalogue) -> Pack:
 
 
 def _read(folder: Path | None) -> tuple[Catalogue, list[_Shown]]:
-    """The catalogue, and packs of a folder; without one, all."""
     _refuse(list(_shipped_faults()))
     catalogue = Library(_folders(folder)).current()
     shown = [_Shown(one, catalogue.documents[one.id]) for one in catalogue.packs]
@@ -267,7 +262,6 @@ def _promtool(file: Path) -> str:
 
 
 def _metrics_of(url: str, token_file: Path | None) -> set[str]:
-    """Names of all metrics that a server has."""
     headers = {} if token_file is None else {"Authorization": f"Bearer {token_file.read_text().strip()}"}
     page = _fetch(f"{url.rstrip('/')}/prometheus/api/v1/label/__name__/values", headers)
     try:

@@ -16,7 +16,7 @@ from loadwatch_backend.series.store.embedded.lock import LOCK_FILE, acquire_lock
 from loadwatch_backend.series.store.errors import CopyDamagedError
 
 IGNORED = frozenset({"lost+found", LOCK_FILE})
-"""In a directory that counts as empty."""
+"""Files that a directory may hold and still count as empty."""
 
 
 @click.command()

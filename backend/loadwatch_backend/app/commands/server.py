@@ -59,26 +59,22 @@ from loadwatch_backend.series.store.errors import EngineSettingsError
 
 
 def own_command(*arguments: str) -> list[str]:
-    """Ourselves with another command, by the same interpreter."""
     return [sys.executable, sys.argv[0], *arguments]
 
 
 @dataclass(kw_only=True)
 class OwnAgent:
-    """The agent, last of the children of `loadwatch up`; `arguments` gives those for a file, or for none."""
-
     arguments: Callable[[Path | None], Sequence[str]]
     config: Path
     environment: Mapping[str, str]
     children: list[Child] = field(default_factory=list[Child])
 
     def start(self) -> None:
-        """Start the agent with its file, if that is there."""
         arguments = self.arguments(self.config if self.config.exists() else None)
         self.children.append(start_child("the agent", own_command("agent", *arguments), self.environment))
 
     def restart(self) -> None:
-        """Start it anew; one that another agent of this host has displaced is not there, and stays so."""
+        """Start it anew, unless another agent of this host has displaced it."""
         if not self._is_running():
             return
         if (remark := stop_child(self.children.pop())) is not None:
@@ -86,7 +82,6 @@ class OwnAgent:
         self.start()
 
     def state(self) -> AgentState:
-        """What the server may know of it."""
         return AgentState(command=tuple(own_command()), config=self.config, running=self._is_running())
 
     def _is_running(self) -> bool:
@@ -98,7 +93,6 @@ READY_SECONDS = 180.0
 EXIT_OTHER_AGENT = 4
 """Of `loadwatch agent` where another agent of this host sends to the server already."""
 GRACEFUL_SECONDS = 3
-"""Time that requests under way have when the server stops."""
 KEEP_ALIVE_SECONDS = 75
 """A load balancer keeps idle connections for 60 s (AWS', nginx's); where we close one first, its next request fails."""
 WRITE_PATH = "/prometheus/api/v1/write"
@@ -326,7 +320,6 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """See uvicorn."""
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -448,7 +441,6 @@ def _make_agent_token(settings: Settings) -> Path:
 
 
 def _is_without_users(address: ListenAddress) -> bool:
-    """Whether the server waits for its first administrator."""
     with urllib3.PoolManager(retries=False, timeout=5.0) as http:
         try:
             session: Any = http.request("GET", f"{address.url}/api/session").json()
@@ -458,7 +450,6 @@ def _is_without_users(address: ListenAddress) -> bool:
 
 
 def wait_ready(address: ListenAddress, children: Sequence[Child], stop: StopRequest) -> str | None:
-    """Wait until the server takes samples; the reason when it never will."""
     with urllib3.PoolManager(retries=False, timeout=2.0) as http:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and not stop.asked:

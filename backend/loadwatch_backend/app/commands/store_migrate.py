@@ -30,9 +30,9 @@ from loadwatch_backend.series.store.transfer import (
 )
 
 SETTLE_SECONDS = 10.0
-"""After which an engine is asked what it took of the last part: VictoriaMetrics shows a new series so late."""
+"""Wait before an engine is asked for the last part: VictoriaMetrics shows new series so late."""
 SHOWN_SECONDS = 30.0
-"""After which it shows what it has just taken, or does not have it."""
+"""Wait after which an engine shows what it has just taken, or does not have it."""
 DATABASE_BYTES = 192 << 20
 DATABASE_THREADS = 2
 """For DuckDB: each part is read once, so that nothing is gained by keeping it."""
@@ -117,7 +117,6 @@ def _settings(to: str | None, write_to: str | None, data: Path | None) -> Settin
 def _send(
     target: Target, name: str, directory: Path, source: StoredHours, *, skip_refused: bool, ask_all: bool
 ) -> None:
-    """Send what is left."""
     file = StateFile(directory)
     before = file.read()
     job = Job(
@@ -147,14 +146,14 @@ def _settle(path: Path) -> None:
 
 
 def _left(path: Path, seconds: float) -> float:
-    """Of the seconds since samples went out, in this run or in one before: the state is written with each of them."""
+    """What is left of `seconds` since samples last went out: the state file is written with each part."""
     if not path.exists():
         return 0.0
     return min(max(path.stat().st_mtime + seconds - time.time(), 0.0), seconds)
 
 
 def _keep_metadata(directory: Path, source: StoredHours) -> None:
-    """For the server that will use the engine: most engines forget what remote write says of metrics."""
+    """Keep metadata for the server that will use the engine: most engines drop remote write's."""
     queue = directory / QUEUE_DIRECTORY
     queue.mkdir(mode=0o700, exist_ok=True)
     known = KnownMetadata(queue / "metadata.json")
@@ -191,7 +190,6 @@ class _Screen:
         self._next = self._begun
 
     def show(self, hour_ms: int, done: int, total: int) -> None:
-        """See `Watch`."""
         if self._begun_with is None:
             self._begun_with = done
         now = self._clock()
@@ -209,7 +207,6 @@ class _Screen:
 
     @staticmethod
     def tell(text: str) -> None:
-        """A line of its own."""
         if sys.stderr.isatty():
             click.echo("\r\x1b[K", err=True, nl=False)  # noqa: TID251 - over the line of figures
         echo(text, err=True)

@@ -35,9 +35,9 @@ _RENAMED = {
     r"\bholt_winters\(": "double_exponential_smoothing(",
     r"\b(topk|bottomk)_(?:avg|last|max|median|min)\(": r"\1(",
 }
-"""By Prometheus 3; and what only VictoriaMetrics has."""
+"""Functions that Prometheus 3 has renamed, and those that only VictoriaMetrics has."""
 _DEPTH = 5
-"""Variables whose values are variables."""
+"""How deep variables may refer to variables."""
 
 
 class NotTakenError(Exception):
@@ -45,14 +45,12 @@ class NotTakenError(Exception):
 
 
 class Variable(NamedTuple):
-    """A variable that filters by a label, or one that is set to `values`."""
-
     name: str
     filters: bool
     values: Sequence[str]
 
     def with_inputs(self, inputs: Mapping[str, str]) -> "Variable":
-        """With what is asked at the import of the dashboard; it filters where that has no value in the file."""
+        """Fill in the inputs of the dashboard's import; it filters if an input has no value in the file."""
         values = [_VARIABLE.sub(lambda found: inputs.get(_name(found), found[0]), one) for one in self.values]
         kept = [value for one, value in zip(self.values, values, strict=True) if value or not one]
         return self._replace(values=kept, filters=self.filters or len(kept) < len(values))
@@ -66,22 +64,18 @@ class Query(NamedTuple):
 
 
 def items(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; none of anything else."""
     return [one for one in cast("list[Any]", value) if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """An object; an empty one of anything else."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def text_of(value: Any) -> str:
-    """A text; empty of anything else."""
     return value if isinstance(value, str) else ""
 
 
 def read_variable(model: Mapping[str, Any]) -> Variable:
-    """A variable of `templating.list`."""
     kind, query = text_of(model.get("type")), text_of(model.get("query"))
     current: Any = mapping(model.get("current")).get("value")
     chosen = [str(one) for one in cast("list[Any]", current if isinstance(current, list) else [current])]
@@ -208,7 +202,6 @@ _MOST_THERE = 5
 
 @functools.cache
 def _units() -> tuple[Mapping[str, tuple[str, str]], Mapping[str, str]]:
-    """Of Grafana's ids: our unit and what follows the expression; the names of those that we do not have."""
     file = Path(__file__).with_name("grafana_units.yml")
     data: dict[str, dict[str, str]] = yaml.safe_load(file.read_text("utf-8"))
     names = data.pop("names")
@@ -216,14 +209,11 @@ def _units() -> tuple[Mapping[str, tuple[str, str]], Mapping[str, str]]:
 
 
 class Imported(NamedTuple):
-    """The text of a `pack.yml`, and remarks on it, one a line."""
-
     text: str
     remarks: Sequence[str]
 
 
 def slug(text: str, most: int = 60, empty: str = "panel") -> str:
-    """An id of a title."""
     found = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].strip("-")
     return found if found[:1].isalpha() else f"{empty}-{found}".strip("-")
 
@@ -299,7 +289,6 @@ class DashboardImport:
     # The layout ---------------------------------------------------------------------------------------------------
 
     def _rows(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Titles and panels of rows, from top to bottom."""
         for row in items(self._dashboard.get("rows")):
             yield self._row_title(row), items(row.get("panels"))
         top = items(self._dashboard.get("panels"))
@@ -320,7 +309,6 @@ class DashboardImport:
         return "" if title.lower() in _NO_TITLE else title
 
     def _library(self, model: dict[str, Any]) -> dict[str, Any]:
-        """A panel with what it takes from a library."""
         library = mapping(model.get("libraryPanel"))
         if not library:
             return model
@@ -360,7 +348,6 @@ class DashboardImport:
         return shown
 
     def _source(self, value: Any) -> str:
-        """The type of a data source; empty where the file does not tell."""
         kind = text_of(mapping(value).get("type"))
         name = text_of(value) or text_of(mapping(value).get("uid"))
         if kind in ("", "datasource") or kind.startswith("$"):
@@ -416,7 +403,6 @@ class DashboardImport:
         return panel | {"signals": signals}
 
     def _legend(self, template: str, query: Query, tree: Expression) -> str:
-        """Names of series: those of Grafana, and the labels that Grafana had one value of."""
         kept = labels_made(tree)
         text = self._variables.words(
             "" if template == "__auto" else template,
@@ -457,7 +443,6 @@ def _tree(text: str) -> Expression:
 
 
 def _distinguishing_labels(tree: Expression) -> set[str]:
-    """Labels by which series of an expression are likely to differ."""
     matchers = [one for selector in selectors_of(tree) for one in selector.matchers]
     return {"instance"} | {
         one.label for one in matchers if one.operator is not MatchOperator.EQUAL and one.label != "__name__"
@@ -487,7 +472,6 @@ def _stacked(model: Mapping[str, Any], signals: Sequence[dict[str, Any]], split:
 
 
 def _unit_of(id: str) -> tuple[str, str, str]:
-    """Our unit, what follows the expression, and the name of a unit that we do not have."""
     known, names = _units()
     if id in known:
         return *known[id], ""
@@ -495,7 +479,7 @@ def _unit_of(id: str) -> tuple[str, str, str]:
 
 
 def _unit_id(model: Mapping[str, Any], target: Mapping[str, Any]) -> str:
-    """Of Grafana, for one query of a panel, from where its versions have it."""
+    """Grafana's unit for one query of a panel, from where its several versions keep it."""
     if unit := _overridden(model, target, "unit"):
         return unit
     ref, legend = text_of(target.get("refId")), text_of(target.get("legendFormat"))
@@ -512,7 +496,6 @@ def _unit_id(model: Mapping[str, Any], target: Mapping[str, Any]) -> str:
 
 
 def _overridden(model: Mapping[str, Any], target: Mapping[str, Any], key: str) -> str:
-    """What a panel sets of one query's series; empty where it sets nothing."""
     ref, legend = text_of(target.get("refId")), text_of(target.get("legendFormat"))
     for one in items(mapping(model.get("fieldConfig")).get("overrides")):
         matcher = mapping(one.get("matcher"))
@@ -529,7 +512,6 @@ def _overridden(model: Mapping[str, Any], target: Mapping[str, Any], key: str) -
 
 
 def _column(model: Mapping[str, Any], target: Mapping[str, Any]) -> str:
-    """What one query is called in a table; empty where nothing says it."""
     value = f"Value #{text_of(target.get('refId'))}"
     options = [mapping(one.get("options")) for one in items(model.get("transformations"))]
     renamed = [mapping(one.get("renameByName")).get(value) for one in options]
@@ -546,7 +528,7 @@ def _meets(pattern: str, text: str) -> bool:
 
 
 def _tidy(text: str) -> str:
-    """Without what stands around a word that was taken away."""
+    """Remove the punctuation and prepositions left around a word that was taken away."""
     text = re.sub(r"\(\s*\)|\[\s*\]|\{\s*\}", " ", " ".join(text.split()))
     text = re.sub(r"^[\s\-–:,;|/=.]+|[\s\-–:,;|/=]+$", "", text)
     text = re.sub(r"\s+(?:for|on|of|in|by|at|from|per)$", "", text)
@@ -554,6 +536,5 @@ def _tidy(text: str) -> str:
 
 
 def _readable(expression: str) -> str:
-    """The name of its first metric as words."""
     name = min(metrics_in(expression), key=expression.find, default="")
     return re.sub(r"[_:]+", " ", name.removesuffix("_total")).strip().capitalize()

@@ -52,12 +52,10 @@ class Catalogue:
 
     @cached_property
     def signals_by_id(self) -> Mapping[str, tuple[Panel, Signal]]:
-        """All of them, in page order, each with its panel."""
         return {one.id: (panel, one) for group in self.groups for panel in group.panels for one in panel.signals}
 
     @cached_property
     def signals(self) -> Sequence[Signal]:
-        """All of them, in page order."""
         return [one for _, one in self.signals_by_id.values()]
 
     @cached_property
@@ -84,18 +82,16 @@ class Catalogue:
 
     @cached_property
     def metrics(self) -> Sequence[str]:
-        """The names of what our own senders bring."""
         return [name for pack in self.packs for metrics in pack.metrics.values() for name in metrics]
 
     @cached_property
     def panel_of_signal(self) -> Mapping[str, str]:
-        """The panel's id by the signal's."""
         return {one.id: panel.id for group in self.groups for panel in group.panels for one in panel.signals}
 
 
 @dataclass(slots=True)
 class _Read:
-    """A file as it was read last; `pack` and `document` of when it was right."""
+    """A file as it was last read; `pack` and `document` are those of its last valid version."""
 
     stamp: tuple[int, int]
     pack: Pack | None = None
@@ -128,7 +124,6 @@ class Library:
             return self._catalogue
 
     def reload(self) -> Catalogue:
-        """The catalogue of the files as they are now."""
         with self._lock:
             self._looked = float("-inf")
         return self.current()
@@ -143,7 +138,7 @@ class Library:
             self._catalogue = self._put_together(files)
 
     def _read(self, file: str) -> bool:
-        """Whether it had changed."""
+        """Read the file if it has changed; whether it had, or whether it can no longer be read."""
         known = self._files.get(file)
         try:
             status = os.stat(file)
@@ -195,7 +190,7 @@ class Library:
 
 
 def pack_files(folder: Path, name: str = FILE) -> list[str]:
-    """Of a folder of packs, or of one pack."""
+    """The pack files in a folder of packs, or that of one pack's own folder."""
     packs = sorted(os.listdir(folder)) if folder.is_dir() else []
     return [path for pack in ("", *packs) if os.path.exists(path := os.path.join(folder, pack, name))]
 
@@ -263,7 +258,6 @@ def checked(document: Document, others: Iterable[Pack]) -> Pack:
 
 
 def put_together(packs: Iterable[Pack]) -> tuple[list[Group], list[Resource]]:
-    """Groups and resources of all packs, in order."""
     groups: dict[str, Group] = {}
     resources: list[Resource] = []
     for pack in packs:
@@ -320,5 +314,4 @@ def _extended(known: Group | None, more: Group) -> Group:
 
 @functools.cache
 def shipped_catalogue() -> Catalogue:
-    """The catalogue without a user's packs."""
     return Library().current()

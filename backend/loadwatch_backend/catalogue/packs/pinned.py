@@ -190,7 +190,6 @@ class PinnedPanels:
         self._library.reload()
 
     def _read(self, file: Path, catalogue: Catalogue) -> tuple[str, Document]:
-        """The pack as it is, or an empty one."""
         try:
             content = file.read_bytes()
         except FileNotFoundError:
@@ -242,7 +241,6 @@ class PinnedPanels:
 
 
 def _made(given: PanelIn) -> dict[str, Any]:
-    """A panel of expressions."""
     alone = len(given.expressions) == 1
     signals = [
         {
@@ -258,7 +256,6 @@ def _made(given: PanelIn) -> dict[str, Any]:
 
 
 def _copied(given: PanelIn, catalogue: Catalogue) -> dict[str, Any]:
-    """A panel of signals as their packs write them."""
     found: dict[str, dict[str, Any]] = {}
     for document in catalogue.documents.values():
         data = document.filled()
@@ -286,7 +283,7 @@ def _free(id: str, taken: Collection[str]) -> str:
 
 
 def _appended(document: Document, text: str, loc: Loc, entry: dict[str, Any]) -> str:
-    """With an entry behind the last of a list; what is no list of lines comes to nothing here."""
+    """The text with an entry appended to the list at `loc`, which must be in block style."""
     lines, start = text.split("\n"), document.fault(loc, "")
     indent = start.column - 1
     end = _end(lines, start.line - 1, indent, "-")

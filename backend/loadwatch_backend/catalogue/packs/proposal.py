@@ -48,7 +48,6 @@ class Family:
 
     @property
     def words(self) -> list[str]:
-        """Parts of the name."""
         return self.name.lower().split("_")
 
     @property
@@ -57,7 +56,6 @@ class Family:
         return next((_UNITS[one] for one in reversed(self.words) if one in _UNITS), "count")
 
     def stem(self, *roles: Collection[str]) -> frozenset[str]:
-        """Its words without units and those that say its role."""
         return frozenset(
             one for one in self.words if one not in _UNITS and one not in _SMALL and not any(one in r for r in roles)
         )
@@ -170,7 +168,6 @@ def _panel(pack: str, family: Family, taken: set[str]) -> Iterator[str]:
 
 
 def _resources(families: Sequence[Family]) -> Iterator[tuple[Family, Family, Sequence[Family]]]:
-    """What is used, its limit, and others that might be what is used."""
     gauges = [one for one in families if one.type in ("gauge", "unknown")]
     for limit in gauges:
         if not set(limit.words) & set(_LIMIT):

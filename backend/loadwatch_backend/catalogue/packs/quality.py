@@ -24,8 +24,6 @@ _SAME_SERIES = ("topk", "bottomk", "limitk", "limit_ratio")
 
 
 class Contents(NamedTuple):
-    """What stands beside `pack.yml`: names of alerts of its rules, of runbooks' files, and its cases by kind."""
-
     alerts: Collection[str] = ()
     runbooks: Collection[str] = ()
     rule_cases: int = 0
@@ -34,15 +32,12 @@ class Contents(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """A rule of the level that it belongs to."""
-
     level: Level
     text: str
     met: bool
 
 
 def requirements(pack: Pack, document: Document, contents: Contents) -> Sequence[Requirement]:
-    """All rules, in order of their levels."""
     own_alerts = [one.alert for one in pack.resources if one.alert is not None and not one.alert.none]
     english = {name.removesuffix(".md") for name in contents.runbooks if not name.endswith(".ja.md")}
     japanese = {name.removesuffix(".ja.md") for name in contents.runbooks if name.endswith(".ja.md")}
@@ -73,7 +68,6 @@ def level_of(found: Sequence[Requirement]) -> Level:
 
 
 def claim_fault(pack: Pack, document: Document, found: Sequence[Requirement]) -> Fault | None:
-    """That it claims a higher level than it has."""
     reached = level_of(found)
     if pack.level is None or LEVELS.index(pack.level) <= LEVELS.index(reached):
         return None
@@ -148,7 +142,6 @@ def never_sent(pack: Pack, document: Document, seen: Collection[str]) -> Iterato
 
 
 def metrics_in(text: str) -> set[str]:
-    """Names of metrics that an expression asks for."""
     return {
         one.value
         for selector in selectors_of(any_tree_of(text))

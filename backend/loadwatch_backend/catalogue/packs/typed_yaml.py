@@ -38,15 +38,13 @@ class Fault:
 
 
 class FaultsError(Exception):
-    """A file is not what it should be."""
-
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("\n".join(str(one) for one in faults))
         self.faults = faults
 
 
 class Document:
-    """The nodes of a file, or of a file with what another changes in it; and the data that they are."""
+    """A YAML file, or one merged with a file that changes it: its nodes, and its data."""
 
     def __init__(self, root: Node | None, file: str, changed_in: str = "", *, texts: bool = False) -> None:
         """`texts`: as in Prometheus' files, each scalar is the text that stands there, and a file may be empty.
@@ -231,14 +229,12 @@ def _merge_pairs(base: Sequence[tuple[Node, Node]], change: Sequence[tuple[Node,
 
 
 def _id(node: Node) -> str:
-    """What an entry of a list is called; empty without an `id`."""
     if not isinstance(node, MappingNode):
         return ""
     return next((value.value for key, value in pairs(node) if key.value == "id" and isinstance(value, ScalarNode)), "")
 
 
 def _filled(value: Any, defined: Mapping[str, object], loc: Loc, report: Callable[[Loc, str], object]) -> Any:
-    """With what is defined in place of `${name}` in all texts."""
     if isinstance(value, dict):
         return {name: _filled(one, defined, (*loc, name), report) for name, one in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - of YAML
     if isinstance(value, list):
@@ -260,7 +256,6 @@ def _adapter(model: type[_Model]) -> TypeAdapter[_Model]:
 
 
 def _known_keys(model: Any, loc: Loc) -> list[str]:
-    """The keys that may stand at a place."""
     at: type[BaseModel] = model
     for part in loc:
         field = next((one for name, one in at.model_fields.items() if (one.alias or name) == part), None)

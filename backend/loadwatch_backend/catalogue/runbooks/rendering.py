@@ -52,7 +52,6 @@ class Runbooks:
         self._folders = (FOLDER, *folders)
 
     def names(self) -> list[str]:
-        """Names of all runbooks, as they stand in addresses."""
         found = {path.stem for folder in self._folders for path in folder.glob("*/runbooks/*.md")}
         return sorted(name for name in found if NAME.fullmatch(name))
 
@@ -74,7 +73,6 @@ class Runbooks:
         return first_steps(text) if spoken is language else []
 
     def index(self, language: Language = Language.EN) -> str:
-        """All runbooks as a list of links."""
         items = [
             f'<li><a href="{_address(f"/runbooks/{name}", language)}">'
             f"{html.escape(_title(self._text(name, language)[0], name))}</a></li>"

@@ -43,7 +43,6 @@ class Plan:
 
     @property
     def fine_count(self) -> int:
-        """Evaluated instants in all."""
         return self.count // 2 * self.per_bucket
 
 

@@ -101,7 +101,6 @@ def exhaustion_seconds(ratios: FloatArray, step_seconds: float) -> float | None:
 
 
 def state_of(ratio: float, near: float = NEAR) -> State:
-    """In words; `near` is where a resource is near its limit."""
     if ratio >= EXHAUSTED:
         return State.EXHAUSTED
     return State.NEAR if ratio >= near else State.OK

@@ -65,7 +65,6 @@ def measure_finest(selection: Selection) -> int | None:
 
 
 def _distances(selection: Selection, least: int) -> list[float]:
-    """The median distance of each series that has so many samples."""
     return [float(np.median(np.diff(times))) for _, times, _ in selection.each() if len(times) >= least]
 
 
@@ -86,7 +85,6 @@ def window_of(interval_ms: int | None, fine_ms: int) -> int:
 
 
 def selectors_of(expression: Expression) -> Sequence[Selector]:
-    """All selectors of an expression."""
     found = [node.selector if isinstance(node, RangeSelector) else node for node in walk(expression)]
     return [node for node in found if isinstance(node, Selector)]
 
@@ -114,7 +112,6 @@ def settled_after(interval_ms: int | None) -> int:
 
 
 def slowest(intervals: Intervals) -> int | None:
-    """The interval of the slowest selector; None when nothing tells."""
     return max((interval for interval in intervals.values() if interval is not None), default=None)
 
 
@@ -158,7 +155,6 @@ def any_tree_of(text: str) -> Expression:
 
 
 def fill_window(text: str, window_ms: int) -> str:
-    """The expression's text with its window."""
     return text.replace(WINDOW, f"{window_ms // 1_000}s")
 
 
@@ -182,7 +178,6 @@ class IntervalDetector:
     def detect(
         self, expression: Expression, start_ms: int, end_ms: int, conditions: Sequence[Matcher] = ()
     ) -> Intervals:
-        """The intervals in [start, end]."""
         return {
             selector: self._detect((*selector.matchers, *conditions), start_ms, end_ms, finest=False)
             for selector in selectors_of(expression)
@@ -220,7 +215,7 @@ class IntervalDetector:
         return interval
 
     def _newest_within(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> int | None:
-        """Of the newest samples at the end of the span, else of the newest ones before, back to its start."""
+        """The interval of the newest samples in the span, searched backwards from its end."""
         last_ms, span_ms = end_ms, SAMPLED_MS
         while True:
             first_ms = last_ms - span_ms

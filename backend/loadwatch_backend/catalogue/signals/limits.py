@@ -66,7 +66,6 @@ class Limits:
         self._library = library
 
     def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
-        """Every resource of every target, as in `Headroom`."""
         newest_ms = self._engine.store.newest_ms() or 0
         # A little before now the newest samples may still be under way; older than that, silence must show.
         now_ms = self._clock()
@@ -136,7 +135,7 @@ class Limits:
         return entries
 
     def _add_demand(self, asked: _Asked, resource: Resource, entries: list[dict[str, Any]]) -> list[float]:
-        """Whether somebody wanted more of what is nearly used up, and how much."""
+        """Note in entries near their limit whether somebody waited for more; returns how much, for each."""
         amounts = [0.0] * len(entries)
         if not resource.demand or all(entry["state"] is State.OK for entry in entries):
             return amounts

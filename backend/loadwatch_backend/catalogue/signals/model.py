@@ -53,7 +53,6 @@ def _limits(value: Any) -> Any:
 
 
 def _demands(value: Any) -> Any:
-    """An expression alone is a demand, too."""
     return [{"expr": one} if isinstance(one, str) else one for one in _list(value)]
 
 
@@ -71,12 +70,10 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_list)]
 
 
 def any_of(alternatives: Sequence[str]) -> str:
-    """One expression of several."""
     return alternatives[0] if len(alternatives) == 1 else " or ".join(f"({one})" for one in alternatives)
 
 
 def is_number(text: str) -> bool:
-    """Whether an expression is a number, which holds for all series."""
     try:
         float(text)
     except ValueError:
@@ -191,7 +188,6 @@ class Signal(Form):
 
     @property
     def expression(self) -> str:
-        """All alternatives as one."""
         return any_of(self.alternatives)
 
 
@@ -212,12 +208,10 @@ class Panel(Form):
 
     @property
     def stacked(self) -> bool:
-        """Whether the signals are put on top of each other."""
         return self.form != "lines"
 
     @property
     def table(self) -> bool:
-        """Whether it is read as rows."""
         return self.form == "table"
 
 
@@ -355,7 +349,6 @@ class Resource(Form):
 
     @property
     def each(self) -> "Sequence[Resource]":
-        """A resource for each of its sources; itself where it has none."""
         if not self.sources:
             return [self]
         return [
@@ -373,7 +366,6 @@ class Resource(Form):
 
     @property
     def used(self) -> str:
-        """All alternatives as one expression."""
         return any_of(self.use)
 
     @property
@@ -402,17 +394,15 @@ class Resource(Form):
 
     @property
     def rule(self) -> str:
-        """The rule that warns before it has run out; empty without one."""
         return "" if self.alert is None else self.alert.rule
 
     @property
     def alert_name(self) -> str:
-        """The name of its alert: of that rule, or of the one that is made."""
         return self.rule or "".join(word.capitalize() for word in re.split("[-._]", self.id)) + "High"
 
     @property
     def finding_id(self) -> str:
-        """Of what says that it ran out; empty where a detector of its own does."""
+        """The id of the finding that reports its exhaustion; empty where it has a detector of its own."""
         return "" if self.finding == "none" else self.finding or f"{self.id.replace('_', '-')}-exhausted"
 
 
@@ -481,20 +471,16 @@ class Setting(Form):
 
     @property
     def expression(self) -> str:
-        """PromQL; of a family, all metrics that it has."""
         without = "".join(f', __name__!="{one}"' for one in self.without)
         return self.expr or f'{{__name__=~"{self.family}.+"{without}}}'
 
     def is_important(self, key: str) -> bool:
-        """Whether it is shown at once."""
         return self.important if isinstance(self.important, bool) else key in self.important
 
     def has_drift(self, key: str) -> bool:
-        """Whether it changes without anybody who sets it."""
         return self.drifts if isinstance(self.drifts, bool) else key in self.drifts
 
     def unit_of(self, key: str) -> str:
-        """The unit; empty without one."""
         return next((unit for unit, keys in self.units.items() if key in keys), self.unit)
 
 
@@ -590,7 +576,6 @@ class Pack(Form):
     level: Literal["basic", "complete", "tested"] | None = None
 
     def signals(self) -> Iterator[tuple[tuple[str | int, ...], Signal]]:
-        """All of them, each with its place in the file."""
         for g, group in enumerate(self.groups):
             for p, panel in enumerate(group.panels):
                 for s, signal in enumerate(panel.signals):
@@ -623,7 +608,6 @@ def percentile_name(quantile: str) -> str:
 
 
 def name_series(title: str, template: str, labels: Mapping[str, str], *, shared: bool) -> str:
-    """A name that is clear in the chart: with the signal's title where several signals share it."""
     rendered = render_legend(template, labels)
     if not rendered:
         return title

@@ -154,7 +154,6 @@ class SignalPointsError(LimitError, code="signal-points"):
 
 
 def parse_with_window(expression: str, window_ms: int) -> Expression:
-    """The tree of an expression whose rates look back over `window_ms`."""
     return parse_expression(fill_window(expression, window_ms))
 
 
@@ -175,7 +174,7 @@ class SignalService:
 
     @property
     def _asked(self) -> Mapping[str, tuple[Panel, Signal]]:
-        """The signals of the catalogue of now, with what is made of them."""
+        """The current signals by id, and those derived of them by `together`."""
         catalogue, known = self._library.current(), self._known
         if known is None or known[0] is not catalogue:
             signals = catalogue.signals_by_id.values()
@@ -184,7 +183,6 @@ class SignalService:
         return known[1]
 
     def catalogue(self, language: Language) -> SignalCatalogue:
-        """All there is, in page order."""
         known = self._library.current()
         return SignalCatalogue(
             groups=[
@@ -261,7 +259,6 @@ class SignalService:
         }
 
     def definition(self, id: str) -> Signal | None:
-        """A signal of the catalogue; None when there is none of that name."""
         found = self._signals.get(id)
         return None if found is None else found[1]
 
@@ -273,7 +270,6 @@ class SignalService:
         return Words(f"{panel.title.en}: {signal.title.en}", f"{panel.title.ja}: {signal.title.ja}")
 
     def definitions(self) -> Sequence[Signal]:
-        """All signals in page order."""
         return [signal for _, signal in self._signals.values()]
 
     def over(
@@ -302,7 +298,6 @@ class SignalService:
         return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
 
     def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
-        """Every resource of every target, as in `Headroom`."""
         return self._limits.headroom(at_ms, language, ticket)
 
     # One signal -----------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from loadwatch_backend.series.promql.labels import label_key
 from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader
 
 TARGET = InfoJoin(info="collector_target_info", on=("job", "instance"), take=("address",))
-"""What the agent says of any target."""
 LOCAL = ("localhost", "127.0.0.1", "::1", "")
 
 
@@ -21,8 +20,6 @@ Seen = TypeVar("Seen", bound=Sighting)
 
 
 class Sightings:
-    """Tells what is the same between two instants."""
-
     def __init__(self, store: Reader, intervals: IntervalDetector, start_ms: int, end_ms: int) -> None:
         self._store = store
         self._intervals = intervals
@@ -70,7 +67,7 @@ class Sightings:
         return sorted(things, key=lambda thing: places[id(thing[0])])
 
     def _measure(self, one: Sighting) -> None:
-        """Of one expression the slowest source would tell for all."""
+        """Measure the source by itself: of the whole expression, the slowest source would tell for all."""
         if one.resource.cadence is not None:
             return
         own = [Matcher(name, MatchOperator.EQUAL, text) for name, text in one.labels.items()]
@@ -81,7 +78,6 @@ class Sightings:
             one.interval_ms = next((each for each in found if each), one.interval_ms)
 
     def _called(self, join: InfoJoin, labels: Labels) -> Sequence[str]:
-        """What info series call the target with these labels."""
         if join not in self._infos:
             start_ms, end_ms = self._span_ms
             matcher = Matcher("__name__", MatchOperator.EQUAL, join.info)

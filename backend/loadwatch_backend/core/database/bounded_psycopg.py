@@ -15,7 +15,6 @@ class BoundedConnection(psycopg.Connection[Any]):
     answer_seconds: float | None = None
 
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
-        """See psycopg."""
         if timeout is not None or self.answer_seconds is None:
             return super().wait(gen, interval, timeout)
         try:
@@ -26,7 +25,6 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 def connect_psycopg(arguments: "tuple[Any, ...]", parameters: "dict[str, Any]", seconds: float) -> BoundedConnection:
-    """A new connection, itself made within the time."""
     connection = BoundedConnection.connect(*arguments, connect_timeout=int(seconds), **parameters)
     connection.answer_seconds = seconds
     return connection

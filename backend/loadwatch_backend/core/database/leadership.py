@@ -36,8 +36,6 @@ ANSWER_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standstill:
-    """The database does not answer, or refuses what is written."""
-
     seconds: float
     outage: Outage
     reason: str
@@ -121,12 +119,11 @@ class Leadership:
 
     @property
     def held(self) -> bool:
-        """Whether this server leads, as far as it knows."""
         return self._epoch is not None
 
     @property
     def standstill(self) -> Standstill | None:
-        """Since when the database has not taken what this server keeps there, and why; None while it does."""
+        """For how long and why the database has not taken what is written; None while it does."""
         silent = self._monotonic() - self._answered
         if self._failure is None and silent < ANSWER_SECONDS:
             return None
@@ -147,7 +144,6 @@ class Leadership:
         return stop
 
     def start(self) -> None:
-        """Try at once, then go on in a thread."""
         self._loop.start(self._turn())
 
     def stop(self) -> None:

@@ -76,7 +76,6 @@ def _config() -> Config:
 
 
 def _pending(connection: sa.Connection, scripts: ScriptDirectory, history: sa.Table, revision: str) -> list[str]:
-    """Revisions to be applied, the oldest first."""
     heads = MigrationContext.configure(connection).get_current_heads()
     known = {script.revision for script in scripts.walk_revisions()}
     written: dict[str, tuple[str, int]] = {}

@@ -34,8 +34,6 @@ class DatabaseAwayError(SQLAlchemyError):
 
 
 class OutageError(UnavailableError, title="The database or the disk is away"):
-    """The database or the disk cannot do it now."""
-
     def __init__(self, outage: Outage, reason: str) -> None:
         super().__init__(_DETAILS[outage].format(reason=reason))
         self.code = outage.value  # pyright: ignore[reportAttributeAccessIssue] - known only here
@@ -82,7 +80,6 @@ _DETAILS = {
 
 
 def outage_of(error: BaseException) -> Outage | None:
-    """Which outage an error is a sign of; None when it is none."""
     if isinstance(error, DatabaseAwayError | PoolTimeoutError):
         return Outage.DATABASE
     if isinstance(error, OSError):
@@ -111,7 +108,6 @@ def _by_state(state: str | None, cause: Any) -> Outage | None:
 
 
 def problem_of(error: BaseException) -> OutageError | None:
-    """The answer to a request that met an outage."""
     outage = outage_of(error)
     return None if outage is None else OutageError(outage, reason_of(error))
 

@@ -139,7 +139,6 @@ class Relational:
             self._away = None
 
     def close(self) -> None:
-        """Release all connections."""
         self.engine.dispose()
 
 
@@ -157,16 +156,14 @@ class Stillness:
 
     @property
     def holds(self) -> bool:
-        """Whether a look can be spared."""
         return self._seen is not None and self._relational.written == self._seen and time.monotonic() < self._until
 
     def note(self, written: int | None) -> None:
-        """There was nothing to do when `written` was asked of the tables, before the look; None: there was."""
+        """`written` was read before a look that found nothing to do; None after one that found something."""
         self._seen, self._until = written, time.monotonic() + self._seconds
 
 
 def default_url(data: Path) -> str:
-    """SQLite in the data directory."""
     return f"sqlite:///{data / 'loadwatch.sqlite'}"
 
 
@@ -212,7 +209,6 @@ def open_relational(url: str, *, alone: bool = False) -> Relational:
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:
-    """Bring the tables to a revision; see `core.database.migrate.upgrade`."""
     if revision == "head":
         if engine.dialect.name == "sqlite":
             create_tables(engine)

@@ -17,7 +17,6 @@ _WITH = {
 
 
 def advice(directory: Path, name: str) -> str:
-    """What is lost without a file of the data directory, and the command that sets it aside."""
     command = f"loadwatch server --data {shlex.quote(str(directory))} --set-aside {name}"
     return (
         f"{_loss(directory, name)} A backup of the whole directory is better if there is one. Otherwise run"

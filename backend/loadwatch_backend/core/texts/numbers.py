@@ -7,12 +7,11 @@ from loadwatch_formats.numbers import format_count
 
 
 def count(value: float) -> str:
-    """A whole number with separators: 2,246; beyond ten thousand three significant digits would lie, so all of it."""
+    """A whole number with separators and all its digits: 2,246; ? for one that is not finite."""
     return format_count(value) if math.isfinite(value) else "?"
 
 
 def counted(value: float, one: str, many: str) -> str:
-    """A number with its thing: 1 request, 2,246 requests."""
     return f"{count(value)} {one if count(value) == '1' else many}"
 
 
@@ -74,5 +73,4 @@ def size(amount: float) -> str:
 
 
 def selector(labels: Mapping[str, str]) -> str:
-    """Labels as PromQL has them."""
     return "{" + ",".join(f'{name}="{value}"' for name, value in labels.items()) + "}"

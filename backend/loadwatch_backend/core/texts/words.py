@@ -46,7 +46,6 @@ class Formats(Formatter):
         }
 
     def format_field(self, value: Any, format_spec: str) -> Any:
-        """One value, filled in."""
         if isinstance(value, Words):
             return value.read(self._language)
         name, _, things = format_spec.partition(":")
@@ -65,24 +64,20 @@ class Words:
     ja: str
 
     def read(self, language: Language) -> str:
-        """The text in a language."""
         return self.ja if language is Language.JA else self.en
 
     def fill(self, /, **values: object) -> "Words":
-        """Both texts with their values filled in."""
         return Words(
             _FORMATS[Language.EN].vformat(self.en, (), values), _FORMATS[Language.JA].vformat(self.ja, (), values)
         )
 
     def __bool__(self) -> bool:
-        """Whether anything is said."""
         return self.en != ""
 
 
 _FORMATS = {language: Formats(language) for language in Language}
 
 SILENT = Words("", "")
-"""Nothing to say."""
 
 
 def read_entries(file: Path) -> Mapping[str, Any]:
@@ -98,13 +93,11 @@ def read_entries(file: Path) -> Mapping[str, Any]:
 
 
 def words_of(entry: Mapping[str, str]) -> Words:
-    """An entry's text, its lines joined."""
     return Words(entry["en"].replace("\n", " "), entry["ja"].replace("\n", ""))
 
 
 @cache
 def catalogue(subject: str) -> Mapping[str, Words]:
-    """The texts of a subject, by key, with their placeholders."""
     return {key: words_of(entry) for key, entry in read_entries(MESSAGES / f"{subject}.yml").items()}
 
 
@@ -115,8 +108,6 @@ def message_of(subject: str, key: str, /, **values: object) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of a subject in one language."""
-
     subject: str
     language: Language
 

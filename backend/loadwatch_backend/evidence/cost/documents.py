@@ -193,7 +193,6 @@ class CostOut(Schema):
 
 
 MOST_SHOWN = 50
-"""Of each table; what is beyond is the tail of the tail."""
 
 
 def cost_out(
@@ -205,7 +204,6 @@ def cost_out(
     profile_remarks: list[str],
     plans: Mapping[PlanKey, StatementPlan],
 ) -> CostOut:
-    """The document of a run's costs, held against another's."""
     whole = cost.database_seconds
     base_routes = {} if base_cost is None else {one.totals.key: one for one in base_cost.routes}
     base_statements = {} if base_cost is None else {one.statement.key: one for one in base_cost.statements}
@@ -244,7 +242,6 @@ def cost_out(
 
 
 def statement_id(key: StatementKey) -> str:
-    """One text for both parts."""
     return f"{key.schema}:{key.digest}"
 
 

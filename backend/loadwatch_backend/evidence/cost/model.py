@@ -7,7 +7,7 @@ from enum import StrEnum
 from loadwatch_backend.evidence.route_folding import Requests, RouteKey
 
 SUMS = frozenset({"other", "prepared"})
-"""In place of a digest: many statements together, of which none is said to be asked again and again."""
+"""Digests that stand for many statements; none of these is reported as repeated (N+1)."""
 
 
 Thirds = tuple[float, float, float]
@@ -33,7 +33,6 @@ class Estimate:
     high: float
 
     def times(self, factor: float) -> "Estimate":
-        """The same in another unit."""
         return Estimate(self.value * factor, self.low * factor, self.high * factor)
 
 
@@ -151,8 +150,6 @@ class JobCpu:
 
 @dataclass(frozen=True, kw_only=True)
 class RouteCost:
-    """A route and what it asks of the database; `of_statement` by the statement's key."""
-
     totals: RouteTotals
     calls: Estimate
     seconds: Estimate

@@ -17,7 +17,7 @@ from loadwatch_backend.evidence.statements import SOURCES, Names
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 MOST_ROUTES = 40
-"""Of more, those with fewest requests are taken together."""
+"""Routes beyond this number, those with the fewest requests, are taken together."""
 EARLIEST, LATEST = -2, 12
 """Half steps by which requests may be counted later than their statements: logs are written in blocks."""
 
@@ -54,7 +54,6 @@ class _Counts:
 
 
 def has_routes(store: Reader, names: Requests, from_ms: int, to_ms: int) -> bool:
-    """Whether any series of these names says a route."""
     asked = [Matcher("__name__", MatchOperator.EQUAL, names.count), Matcher(names.route, MatchOperator.NOT_EQUAL, "")]
     return bool(store.series([asked], from_ms, to_ms))
 
@@ -88,7 +87,6 @@ def halves_of(edges: Edges) -> Edges:
 
 
 def total(by: Mapping[Any, FloatArray], one: object, inside: BoolArray) -> float:
-    """What grew in these intervals; 0 of what is not there."""
     return float(by[one][inside].sum()) if one in by else 0.0
 
 
@@ -174,12 +172,12 @@ def _thirds(by: _ByRoute, of: Sequence[RouteKey], within: BoolArray) -> Thirds:
 
 Source = TypeVar("Source")
 MARGIN_MS = 20_000
-"""What is seen before and after: what clients ask that are there without requests."""
+"""Time read before and after the window, to see what clients ask when there are no requests."""
 CPU, MOST_CPU_JOBS = "process_cpu_seconds_total", 3
 MOST_STATEMENTS = 40
-"""By time, and as many by calls."""
+"""The longest by time are kept, and as many by calls."""
 DETAILS = Statement.__dataclass_fields__.keys() - {"calls", "seconds"}
-"""What is read only of the statements that are kept."""
+"""Fields that are read only for the statements that are kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +274,6 @@ def read_window(
 
 
 def _read_cpu(store: Reader, edges: Edges, inside: BoolArray) -> dict[str, UsedCpu]:
-    """Of the jobs whose processes used most."""
     used = read_grown(store, CPU, edges).by(lambda labels: labels.get("job", ""))
     found: dict[str, UsedCpu] = {}
     for job in sorted(used, key=lambda one: (-total(used, one, inside), one))[:MOST_CPU_JOBS]:
@@ -286,7 +283,6 @@ def _read_cpu(store: Reader, edges: Edges, inside: BoolArray) -> dict[str, UsedC
 
 
 def has_counts(store: Reader, from_ms: int, to_ms: int) -> bool:
-    """Whether anybody counted statements, or requests by route, then."""
     return (
         _first(store, SOURCES, _calls, from_ms, to_ms) is not None
         or _first(store, REQUESTS, lambda one: one.count, from_ms, to_ms) is not None
@@ -307,7 +303,7 @@ def _calls(names: Names) -> str:
 
 
 def _edges(store: Reader, metrics: Sequence[str], log: KeptSeconds | None, begin: int, end: int) -> Edges:
-    """At the instants at which the slowest of them is sampled."""
+    """Edges at the sampling rhythm of the slowest metric, or of the log."""
     rhythms = [found for metric in metrics if (found := rhythm(store, metric, begin, end)) is not None]
     if log is not None:
         rhythms.append((log.step_ms, 0))
@@ -397,7 +393,7 @@ def _details(
 
 
 def _coverage(store: Reader, names: Names, from_ms: int, to_ms: int) -> float | None:
-    """The least of the usual shares of each database; None where nobody said."""
+    """The lowest of the databases' median coverages; None where none is known."""
     selection = store.select([Matcher("__name__", MatchOperator.EQUAL, names.coverage)], from_ms, to_ms)
     found: list[float] = []
     for begin, end in zip(selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True):

@@ -46,14 +46,13 @@ from loadwatch_backend.evidence.series import BoolArray
 from loadwatch_backend.series.store.port import Reader
 
 HEAVIEST = 3
-"""Statements by which it is found how late requests are counted."""
+"""Number of the heaviest statements that determine how late requests are counted."""
 CLEARLY_BETTER = 0.9
 LONGER = 3
-"""Half steps by which a statement may lie further before its requests than those of all routes do."""
+"""Half steps that one statement may precede its requests beyond the lateness of all routes."""
 
 
 def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
-    """What the requests of a window cost; a reason where that cannot be said."""
     reason = _reason(counted)
     late = 0 if reason else _lateness(counted)
     grounds = {one: _ground(counted, one) for one in range(late, min(late + 1 + (reason is None) * LONGER, LATEST + 1))}
@@ -86,7 +85,7 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
 
 
 def _cpu(counted: Counted, job: str, late: int) -> JobCpu:
-    """Who uses a program's CPU time is found as who asks a statement: its seconds are the calls."""
+    """Attributes CPU time to routes as statements are: CPU seconds take the place of calls."""
     cpu = counted.cpu[job]
     requests, known, exact = counted.requests(late, cpu)
     rows = _Rows(known, exact, counted.inside)
@@ -165,7 +164,7 @@ def _ground(counted: Counted, late: int) -> tuple["_Rows", Ground]:
 
 
 def _best(counted: Counted, place: int, grounds: Mapping[int, tuple["_Rows", Ground]]) -> tuple["_Rows", Ground]:
-    """A route that takes long has most of its statements long before it is counted, whatever holds of the others."""
+    """Rows and ground of the lateness that fits the statement best: slow routes are counted late."""
     noise = {
         late: noise_of(ground, rows.sum(counted.statements.calls[:, place])) for late, (rows, ground) in grounds.items()
     }
@@ -276,7 +275,7 @@ MOST_FILES = 8
 MOST_FUNCTIONS = 20
 MOST_ROUTES = 10
 ROUTE_KEYS = ("route", "http.route", "http_route", "endpoint", "handler", "path")
-"""Under which applications say which route a stack belongs to."""
+"""Label keys under which applications name the route of a stack."""
 _SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
 
 
@@ -296,7 +295,7 @@ def cpu_functions(profiles: Profiles, held: HeldRun, language: Language) -> Cost
 def _views(
     profiles: Profiles, files: tuple[str, ...], other: tuple[str, ...], language: Language
 ) -> tuple[ProfileView, ProfileView | None]:
-    """The profiles, held against others where they measure the same; and those others alone, for their labels."""
+    """The view, against the base where they are comparable; and the base alone, for its labels."""
 
     def view(base: tuple[str, ...], of: tuple[str, ...] = files) -> ProfileView:
         return profiles.view(ViewAsk(files=of, base=base, sample_type=None, language=language))
@@ -311,7 +310,7 @@ def _views(
 
 
 def cpu_files(profiles: Sequence[ProfileOut], run: RunWindow) -> tuple[str, ...]:
-    """CPU profiles that can be read as one. What somebody brought of another time says nothing of this run."""
+    """CPU profiles that overlap the run, at most `MOST_FILES`; those of another time are left out."""
     cpu = (one for one in profiles if one.kind == Kind.CPU)
     within = (
         one.id for one in cpu if one.at_ms <= run.to_ms and one.at_ms + 1_000 * (one.seconds or 0.0) >= run.from_ms
@@ -380,13 +379,11 @@ def _route_values(view: ProfileView) -> dict[str, float]:
 
 KEPT = 32
 FRESH_MS = 15_000
-"""Samples of agents may come so late: what was found before is found again."""
+"""A kept result is reused for so long, then computed again until settled: samples may come late."""
 SETTLED_MS = 600_000
 
 
 class Costs:
-    """Finds costs of any time, and keeps the newest of them."""
-
     def __init__(self, store: Reader, clock: Clock, logs: KeptDigests | None = None) -> None:
         """`logs`: access logs that were imported for runs."""
         self._store, self._clock, self._logs = store, clock, logs
@@ -434,8 +431,6 @@ class Costs:
 
 
 class RunCosts:
-    """Costs of runs, each held against another."""
-
     def __init__(self, costs: Costs, profiles: Profiles, store: Reader) -> None:
         self._costs, self._profiles, self._store = costs, profiles, store
 

@@ -70,7 +70,7 @@ THETAS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98)
 TOLD = 12.0
 """Log likelihood ratio (times 2) from which a route is needed to explain a statement: beyond chance at 1 in 1,000."""
 LEAST_INTERVALS = 12
-"""With requests; fewer tell nothing of several routes."""
+"""Intervals with requests; with fewer, several routes cannot be told apart."""
 ALONE_INTERVALS, ALONE_REQUESTS = 5, 20
 DRAWS = 200
 BLOCK = 5
@@ -120,14 +120,13 @@ class Ground:
         self._filtered: dict[float, FloatArray] = {}
 
     def filtered(self, theta: float) -> FloatArray:
-        """[interval, route and, last, length] behind the filter."""
+        """[interval, column]: the routes' requests and the interval's length, filtered with `theta`."""
         if theta not in self._filtered:
             self._filtered[theta] = remembered(np.column_stack([self.requests, self.lengths]), theta)
         return self._filtered[theta]
 
     @property
     def idle_seconds(self) -> float:
-        """How long there were no requests."""
         return float(self.lengths[~self.busy].sum())
 
     def idle_rate(self, calls: FloatArray) -> float:
@@ -136,7 +135,6 @@ class Ground:
 
 
 def solve(ground: Ground, calls: FloatArray) -> Solution:
-    """Who asks a statement that was called `calls` [interval] times."""
     alone = _alone(ground, calls)
     requests = ground.requests
     parts = [
@@ -199,7 +197,6 @@ class _Fit:
         return self._count * float(np.log(without / whole))
 
     def parts(self) -> list[Part]:
-        """Routes that are needed, alone or together; each with its interval."""
         columns = self._columns
         solution, whole = self._solve(columns)
         active = [column for column in range(self._routes) if solution[column] > 0]
@@ -224,7 +221,7 @@ class _Fit:
         return self._measured(self._needed(groups))
 
     def _together(self, heirs: dict[int, set[int]], told: Sequence[int]) -> list[tuple[int, ...]]:
-        """Routes that stand in for each other, as far as they are not told."""
+        """Groups of routes that stand in for each other; those in `told` join no other group."""
         sets: list[set[int]] = []
         for column, others in heirs.items():
             joined = {column, *(other for other in others if other not in told)}
@@ -236,7 +233,6 @@ class _Fit:
         return [tuple(sorted(one)) for one in sets]
 
     def _needed(self, groups: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """Without those that explain nothing any more."""
         while groups:
             _, whole = self._solve(groups)
             weakest = min(
@@ -267,7 +263,7 @@ class _Fit:
         ]
 
     def _least(self, groups: Sequence[tuple[int, ...]], low: FloatArray) -> FloatArray:
-        """The lowest of several ways to ask, for whoever is about to accuse a route."""
+        """The lowest of several estimates, used before a route is accused."""
         alone = [group for group in self._columns if not any(set(group) & set(one) for one in groups)]
         columns = [*groups, *alone]
         matrix, target = self._grouped(self._rows, columns), self._rows[:, -1]

@@ -9,7 +9,6 @@ import unicodedata
 from loadwatch_backend.evidence.files.schemas import NAME_LENGTH
 
 HEAD_BYTES = 4_096
-"""So much of a file's beginning tells what it is."""
 BYTES = "application/octet-stream"
 TEXT = "text/plain"
 IMAGES = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
@@ -41,7 +40,6 @@ def recognise(head: bytes) -> str:
 
 
 def served_type(media_type: str) -> str:
-    """The type under which content that was recognised is sent."""
     if media_type == TEXT:
         return "text/plain; charset=utf-8"
     return media_type if media_type in SERVED else BYTES

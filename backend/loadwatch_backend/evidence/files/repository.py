@@ -18,18 +18,15 @@ def find_files(session: Session, run_id: str, kind: str | None = None) -> Sequen
 
 
 def find_file(session: Session, file_id: str) -> EvidenceFileRow | None:
-    """One file."""
     return session.get(EvidenceFileRow, file_id)
 
 
 def find_same(session: Session, row: EvidenceFileRow) -> EvidenceFileRow | None:
-    """The file of the run that has this kind, name and content already."""
     query = select(EvidenceFileRow).where(EvidenceFileRow.run_id == row.run_id, EvidenceFileRow.kind == row.kind)
     return session.scalars(query.where(EvidenceFileRow.name == row.name, EvidenceFileRow.sha256 == row.sha256)).first()
 
 
 def find_taken(session: Session, file_ids: Collection[str]) -> set[str]:
-    """Which of the ids there are."""
     return set(session.scalars(select(EvidenceFileRow.id).where(EvidenceFileRow.id.in_(file_ids))))
 
 
@@ -47,17 +44,14 @@ def count_files(session: Session, run_id: str) -> tuple[int, int]:
 
 
 def find_keepers(session: Session, run_ids: Collection[str], kind: str) -> set[str]:
-    """Which of the runs keep a file of the kind."""
     query = select(EvidenceFileRow.run_id).where(EvidenceFileRow.run_id.in_(run_ids), EvidenceFileRow.kind == kind)
     return set(session.scalars(query.distinct()))
 
 
 def add_files(session: Session, rows: Sequence[EvidenceFileRow]) -> None:
-    """Write new ones."""
     session.add_all(rows)
     session.flush()
 
 
 def delete_file(session: Session, row: EvidenceFileRow) -> None:
-    """Delete one."""
     session.delete(row)

@@ -47,10 +47,10 @@ logger = structlog.get_logger(__name__)
 
 _INCOMING = ".incoming"
 _SAME = ("media_type", "bytes", "sha256", "at_ms", "author", "note")
-"""What a row and its document hold in one form."""
+"""Fields that a row and its document have in common."""
 
 RunCheck = Callable[[Session, str], object]
-"""Raises where there is no such run; it is of those who know runs."""
+"""Raises where there is no such run; provided by the layer that owns runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,6 @@ class EvidenceFiles:
             await asyncio.to_thread(work.unlink, missing_ok=True)
 
     def _begin(self, run_id: str) -> UploadLimit:
-        """How large a file the run has room for."""
         with self._relational.transaction() as session:
             self._check_run(session, run_id)
             room = _room(session, run_id)
@@ -222,7 +221,6 @@ class EvidenceFiles:
         return StoredEvidence(file=file, path=path)
 
     def keepers(self, run_ids: Sequence[str], kind: EvidenceKind) -> set[str]:
-        """Which of the runs keep a file of the kind."""
         with self._relational.transaction() as session:
             return find_keepers(session, run_ids, kind)
 
@@ -257,7 +255,6 @@ class EvidenceFiles:
         place.unlink(missing_ok=True)
 
     def forget_run(self, run_id: str) -> None:
-        """Remove the content of a run whose rows are gone."""
         shutil.rmtree(self._root / run_id, ignore_errors=True)
 
     # Archives ---------------------------------------------------------------------------------------------------------
@@ -283,7 +280,6 @@ class EvidenceFiles:
         return rows
 
     def take_back(self, rows: "Sequence[EvidenceFileRow]") -> None:
-        """Remove files whose rows were not written."""
         for row in rows:
             self._place(row.run_id, row.id).unlink(missing_ok=True)
 
@@ -308,12 +304,10 @@ class EvidenceFiles:
 
 
 def insert_files(session: Session, rows: Sequence[EvidenceFileRow]) -> None:
-    """Write the rows of files whose content is in place."""
     add_files(session, rows)
 
 
 def file_out(row: EvidenceFileRow) -> EvidenceFile:
-    """A row as its document."""
     own = {name: getattr(row, name) for name in ("id", "kind", "name", *_SAME)}
     return EvidenceFile(**own, run=row.run_id, facts=orjson.loads(row.facts))
 

@@ -35,8 +35,6 @@ def own_functions(functions: Sequence[Function]) -> npt.NDArray[np.bool_]:
 
 
 class Callers:
-    """The application's own functions in some stacks, and what lies below them."""
-
     def __init__(self, stacks: Stacks) -> None:
         self._stacks = stacks
         self.own = own_functions(stacks.functions)

@@ -33,8 +33,6 @@ _STATES = ("inuse_", "goroutine", "threadcreate", "live_", "space", "objects")
 
 
 class Kind(StrEnum):
-    """What a profile is of, by its sample types and the frames in it."""
-
     CPU = "cpu"
     HEAP = "heap"
     ALLOCS = "allocs"
@@ -65,8 +63,6 @@ class SampleType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """A function; `file` is empty where it is not known."""
-
     name: str
     file: str = ""
 

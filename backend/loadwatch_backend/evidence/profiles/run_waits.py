@@ -17,7 +17,6 @@ WAITING = frozenset({Kind.MUTEX, Kind.BLOCK})
 
 
 def lock_waits_of_run(files: EvidenceFiles, run_id: str) -> Sequence[LockWaits]:
-    """By kind and job, of the mutex and block profiles that a run kept."""
     kept = [one for one in files.list(run_id, EvidenceKind.PROFILE) if _kind(one) in WAITING]
     opened: list[StoredEvidence] = []
     for file in kept[:MOST_FILES]:
@@ -49,5 +48,5 @@ def add_up_waits(profiles: Sequence[StoredEvidence]) -> Sequence[LockWaits]:
 
 
 def _kind(file: EvidenceFile) -> str:
-    """Whoever put the file there may have said anything."""
+    """The kind in the file's facts as text, since an uploader may have stored any value."""
     return str(file.facts.get("kind", ""))

@@ -336,9 +336,9 @@ def known_words(kind: str, language: Language) -> Callable[[str, Callable[[], st
 
 
 _TYPES = {"allocs": "alloc_space"}
-"""What is meant of a kind where nobody says. Go's delta of `allocs` has lost that it is not the memory in use."""
+"""Default sample types by kind: Go's delta of `allocs` no longer says that it counts allocations."""
 REMEMBERED = 16
-"""Views: one has some hundred kilobytes."""
+"""Number of views kept in memory; each takes some hundred kilobytes."""
 UPLOAD = "upload"
 
 
@@ -349,8 +349,6 @@ Requests = Callable[[int, int], RequestCount | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewAsk:
-    """Which files make a view, alone or against others."""
-
     files: tuple[str, ...]
     base: tuple[str, ...]
     sample_type: str | None
@@ -396,7 +394,7 @@ class Profiles:
         return [_out(file, requests) for file in files]
 
     def _counter(self, run_id: str) -> Requests:
-        """Counts the run's own requests, else those of whoever counted by route; of a second in part, as much."""
+        """Counts the run's own requests, else those by route; seconds covered in part count in proportion."""
         seconds = self._runs.raw_seconds(run_id)
         by_route = cache(lambda: self._routes.counter(self._runs.window(run_id)))
 

@@ -37,7 +37,6 @@ def label_keys(profile: Profile) -> Sequence[str]:
 
 
 def sums_by_label(profile: Profile, key: str, column: int) -> LabelSums:
-    """The sums of one column by the texts of a label."""
     sums = add_up(profile.labels, profile.values[:, column : column + 1], len(profile.label_sets))[:, 0]
     by_value = Counter[str]()
     without = 0
@@ -53,7 +52,7 @@ def sums_by_label(profile: Profile, key: str, column: int) -> LabelSums:
 
 
 _PART = 22
-"""Bits that are added at once."""
+"""Bits that are added at once, so that sums in floats stay exact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +80,6 @@ class Stacks:
 
 
 def stacks_of(profile: Profile, columns: Sequence[int] | None = None) -> Stacks:
-    """A profile's stacks with some of its columns of values, or all."""
     functions, number = _by_name(profile.functions)
     location_sizes = np.diff(profile.locations.offsets)
     sizes = location_sizes[profile.stack]
@@ -207,7 +205,6 @@ class FunctionTable:
 
 
 def table_of(stacks: Stacks) -> FunctionTable:
-    """The table of all functions."""
     size = len(stacks.functions)
     depths = np.diff(stacks.offsets)
     deep = np.flatnonzero(depths > 0)
@@ -232,9 +229,9 @@ def ordered(table: FunctionTable, flat: Column, cum: Column, order: Order) -> Se
 
 
 MOST_NODES = 2_000
-"""More are not seen on a screen: a tenth of a thousandth of its width each."""
+"""Most nodes of a tree: more cannot be seen on a screen."""
 DEEPEST = 500
-"""Levels; what is called from there belongs to the last one."""
+"""Deepest level of a tree; deeper calls are added to it."""
 OTHER = "(other)"
 
 
@@ -365,9 +362,8 @@ def _trimmed(tree: Tree, most: int) -> Tree:
 
 Number = TypeVar("Number", np.int64, np.float64)
 NOW, BASE = 0, 1
-"""The columns of everything that is side by side."""
 SMALLEST_SHARE = 0.005
-"""Of its side, for a stack to be called new or gone."""
+"""Smallest share of its side from which a stack is called new or gone."""
 LEAST_SAMPLES = 5
 """The same of a sampled profile: what has five samples on one side has none on the other by chance in one of 150."""
 _SAMPLED = ("cpu", "alloc_space", "inuse_space")

@@ -31,7 +31,7 @@ ENDPOINTS_SHOWN = 1_000
 ERRORS_KEPT = 1_000
 ERRORS_SHOWN = 50
 LARGEST_BYTES = 2**50
-"""Of one request; more is a damaged number, and a few of them would not fit into a sum."""
+"""Largest size of one request; a larger one is damaged, and a few of them would overflow a sum."""
 _REACH = LONGEST_RUN_DAYS * 86_400 * NS
 _SIZES = ("bytes_in", "bytes_out")
 _LATEST_NS = 2**63 - 1 - 2 * LONGEST_NS
@@ -47,8 +47,6 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What all requests come to."""
-
     figures: Figures
     first_ns: int | None = None
     end_ns: int | None = None
@@ -130,7 +128,7 @@ class Accumulator:
             )
 
     def _sized(self, columns: Columns, before: int) -> Columns:
-        """Sizes that no request has are unknown; the request itself counts."""
+        """Marks impossible sizes as unknown (-1); the requests themselves still count."""
         absurd = np.zeros(len(columns.time_ns), dtype=np.bool_)
         sizes = {name: values for name in _SIZES if (values := getattr(columns, name)) is not None and len(values)}
         for name, values in sizes.items():
@@ -177,7 +175,6 @@ class Accumulator:
         return columns.where(~far)
 
     def _count(self, columns: Columns) -> None:
-        """Sums per second."""
         second = columns.time_ns // NS
         low, high = int(second.min()), int(second.max())
         self._cover(low, high)

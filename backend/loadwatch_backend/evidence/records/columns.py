@@ -31,7 +31,6 @@ class Columns:
     error: CodeArray | None = None
 
     def where(self, keep: npt.NDArray[np.bool_]) -> "Columns":
-        """The requests that `keep` marks."""
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
         return replace(self, **{name: values[keep] for name, values in columns.items() if values is not None})
 
@@ -50,7 +49,6 @@ class Names:
 
     @property
     def overflowed(self) -> bool:
-        """Whether there were more than the limit."""
         return self._other is not None
 
     def encode(self, codes: CodeArray, names: Sequence[str]) -> CodeArray:

@@ -49,7 +49,6 @@ def _last_end(reader: RecordReader, from_ns: int, to_ns: int) -> int:
 
 
 def figures_of_run(reader: RecordReader, duration_seconds: float) -> Figures:
-    """Exact figures of all requests."""
     return gather(_ungrouped(reader, None, None), 1, [duration_seconds])[0]
 
 
@@ -130,8 +129,6 @@ def _ungrouped(reader: RecordReader, from_ns: int | None, to_ns: int | None) -> 
 
 
 class _Totals:
-    """Sums per group; one pass."""
-
     def __init__(self, groups: int) -> None:
         self.groups = groups
         self.requests = np.zeros(groups, dtype=np.int64)
@@ -196,7 +193,6 @@ def latencies(found: dict[str, IntArray]) -> IntArray:
 
 
 def gather(chunks: Chunks, groups: int, durations: Sequence[float]) -> list[Figures]:
-    """Figures of each group, in a few passes over the chunks."""
     totals = _Totals(groups)
     for found, group in chunks():
         totals.add(found, group)

@@ -10,8 +10,6 @@ SECONDS = "seconds.npz"
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """Paths of one run's files."""
-
     directory: Path
 
     @property

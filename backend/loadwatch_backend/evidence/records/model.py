@@ -96,13 +96,10 @@ class Seconds:
 
     @property
     def requests(self) -> IntArray:
-        """Requests of each second, whatever their outcome."""
         return self.outcomes.sum(axis=1)
 
 
 class RemarkKind(StrEnum):
-    """Why the page says something beside the figures."""
-
     DISTORTION = "distortion"
     """The tool's own report shows another figure, and why."""
     MISSING = "missing"
@@ -128,8 +125,6 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RampFacts:
-    """Facts of the tool's own configuration that the file holds; all optional."""
-
     target_rate: float | None = None
     duration_seconds: float | None = None
     dropped_iterations: int | None = None
@@ -144,11 +139,9 @@ class LoadResult:
     tool: str
     tool_version: str | None
     name: str | None
-    """What the tool calls the test, if it does."""
     start_ms: int | None
     """Start of the first request; None when the file has no wall clock (hey, wrk, oha's summary)."""
     end_ms: int | None
-    """End of the last request."""
     figures: Figures
     endpoints: Sequence[Endpoint]
     """The largest by requests first, at most 1,000, the rest summed up as `(other)`."""

@@ -33,7 +33,6 @@ def quantile(ordered: IntArray, q: float) -> int:
 
 
 def ranks(count: int) -> list[int]:
-    """The ranks of `QUANTILES` among `count` values."""
     return [rank(count, q) for _, q in QUANTILES]
 
 

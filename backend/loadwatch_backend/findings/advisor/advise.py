@@ -14,7 +14,7 @@ from loadwatch_backend.findings.measures.peers import FAR, LEAST_PEERS, far_abov
 from loadwatch_backend.findings.messages import message, step
 
 AS_MANY = 1.05
-"""Rates that differ by less are the same: they are read at different instants."""
+"""Rates that differ by a smaller factor are equal: they are read at different instants."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +58,11 @@ class Demand:
 
     @property
     def more_wanted(self) -> float:
-        """The same by the load generator, which waits for answers before it asks for more."""
+        """The same for the load generator, which waits for answers before it asks for more."""
         return _times(self.load_asked, self.load_served)
 
     @property
     def hold_seconds(self) -> float | None:
-        """How long one request holds its connection."""
         return self.in_use / self.served if self.served else None
 
 
@@ -125,14 +124,11 @@ class MeasuredServer:
 
     @property
     def users(self) -> Sequence[Mapping[str, object]]:
-        """The same as a document lists them."""
         return [{"user": user, "connections": number} for user, number in self.by_user.items()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """All that the advice is made of."""
-
     from_ms: int
     to_ms: int
     seconds: float
@@ -144,9 +140,7 @@ class Weight(StrEnum):
     """What a note asks of whoever reads it."""
 
     WRONG = "wrong"
-    """Change this."""
     UNKNOWN = "unknown"
-    """This cannot be told."""
     INFO = "info"
 
 
@@ -212,7 +206,6 @@ class GroupAdvice:
 
     @property
     def max_open(self) -> int | None:
-        """The size that each pool is advised."""
         advised = self.settings[0].advised
         return None if advised is None else round(advised)
 
@@ -253,9 +246,9 @@ _GO = {
 SECONDS_PER_CONNECTION = 1.0
 LEAST_LIFETIME_SECONDS = 30.0
 MOST_LIFETIME_SECONDS = 300.0
-"""The driver's authors ask for less than five minutes: balancers, proxies and the server close what is older."""
+"""The driver's authors ask for less than five minutes: balancers and servers close older ones."""
 BEFORE_SERVER = 0.8
-"""Of the server's own timeout: whoever closes a connection first does not meet one that the other has closed."""
+"""Share of the server's own timeout: the pool closes first and never meets a closed connection."""
 
 
 BURSTS = 1.2
@@ -268,8 +261,6 @@ def size_for(needed: float) -> int:
 
 
 class SizeReason(StrEnum):
-    """What decided the size."""
-
     DEMAND = "demand"
     ROOM = "room"
     ROOM_UNKNOWN = "room-unknown"
@@ -301,7 +292,6 @@ class Size:
 
     @property
     def total(self) -> float:
-        """What all instances get."""
         return self._held if self.each is None else float(self.each * self.instances)
 
     @property
@@ -330,7 +320,6 @@ def advise_settings(size: Size, room: int | None, server: MeasuredServer | None)
 
 
 def go_lines(settings: Sequence[Advised]) -> str:
-    """Lines of Go that set what is advised; empty where nothing is."""
     return "\n".join(_GO[one.name].format(round(one.advised)) for one in settings if one.advised is not None)
 
 
@@ -417,12 +406,12 @@ def _lifetime_words(size: int, seconds: float, server: MeasuredServer | None) ->
 LEAST_CLOSED = 10.0
 """Connections that a pool closed in the window before it counts as churn."""
 LOCKED_SHARE = 0.5
-"""So much of what is in use waits for row locks: then more connections wait with it."""
+"""Share of connections in use that wait for row locks, from which more would only wait as well."""
 CPU_FULL = 0.85
 
 
 def _note(key: str, weight: Weight, /, **values: object) -> Note:
-    """A note of an entry of messages, which is named after it; its code is what makes an unknown known."""
+    """A note from an entry of the messages and named after it; the entry's code becomes `config`."""
     entry = step(key, **values)
     return Note(id=key.partition(".")[2], weight=weight, text=entry.text, config=entry.code)
 
@@ -463,7 +452,6 @@ def why_full(server: MeasuredServer, busy: float) -> Words | None:
 
 
 def group_notes(members: Sequence[MeasuredPool]) -> list[Note]:
-    """Notes on the pools of one name."""
     found: list[Note] = []
     if unused := [one.instance for one in members if one.unused_under_load]:
         instances = Words(", ".join(unused), "、".join(unused))
@@ -590,7 +578,7 @@ def _wanted(members: Sequence[MeasuredPool], instances: int) -> tuple[float | No
 
 
 def _fit(sizes: Sequence[Size], room: int | None) -> Sequence[Size]:
-    """The same where the database has room for all; else each gets its share of it. Nothing of what is unknown."""
+    """Sizes cut to the room of the database in proportion; where the room is unknown, none is given."""
     if room is None:
         unknown = SizeReason.ROOM_UNKNOWN
         return [size if size.wanted is None else replace(size, each=None, reason=unknown) for size in sizes]

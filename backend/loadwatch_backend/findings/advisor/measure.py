@@ -39,13 +39,13 @@ METRICS = (
 """All that is read of the window; of `HOST_CPU`, which has many series, a moment is enough."""
 
 MEAN_SECONDS = 10.0
-"""Over which "busiest" is meant: shorter peaks are what the headroom is for."""
+"""Window over which the busiest time is found; shorter peaks are covered by the headroom."""
 LEAST_SHORT_SECONDS = 3.0
 LEAST_USED = 0.5
 """Connections in use, mean of ten seconds: below it there was no load worth measuring."""
 MOST_USERS = 20
 RECENT_SECONDS = 60.0
-"""Before the end of the window: who is silent for so long does not live, or cannot be told."""
+"""A pool that is silent for so long before the window's end is gone, or cannot be judged."""
 
 
 def measure(window: Window, cores: Mapping[str, int] | None = None) -> Measurement:
@@ -72,7 +72,6 @@ def smooth(window: Window, values: FloatArray) -> FloatArray:
 
 
 def _busiest(window: Window, found: Sequence[Pool]) -> slice:
-    """The ten seconds in which most connections of all pools were in use."""
     nothing = np.full(window.grid.count, np.nan)
     used = smooth(window, added([pool.in_use for pool in found]) if found else nothing)
     return _span_of_peak(window, used)
@@ -230,7 +229,6 @@ def _users(window: Window, labels: Mapping[str, str]) -> dict[str, float]:
 
 
 def count_cores(cpu: Table) -> dict[str, int]:
-    """Cores of each instance, by the series of its CPU."""
     return {
         labels.get("instance", ""): len({one.get("cpu") for one in own.labels}) for labels, own in cpu.by("instance")
     }

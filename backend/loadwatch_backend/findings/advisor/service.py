@@ -124,7 +124,6 @@ class PoolAdviceOut(Schema):
 
 
 def advice_out(advice: Advice) -> PoolAdviceOut:
-    """The document of the advice."""
     measured = advice.measured
     return PoolAdviceOut.model_validate(
         {
@@ -168,7 +167,7 @@ _AS_SET: Mapping[SettingName, Callable[[MeasuredPool], float | None]] = {
 
 
 USUAL_MS = 900_000
-"""What is looked at when nobody says which time."""
+"""Length of the window where none is given."""
 MOST_MS = 6 * 3_600_000
 LEAST_MS = 5_000
 MARGIN_MS = 15_000
@@ -183,8 +182,6 @@ class TooLongError(InvalidError, code="invalid-window", title="Invalid window"):
 
 
 class PoolAdvisor:
-    """Says how large pools should be."""
-
     def __init__(self, store: Reader, clock: Clock, run_span: RunSpan) -> None:
         self._store = store
         self._clock = clock

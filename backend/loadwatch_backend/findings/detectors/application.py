@@ -176,12 +176,10 @@ def _stall(window: Window, load: Load, labels: Mapping[str, str], in_flight: Flo
 
 
 def _there(values: FloatArray, where: BoolArray) -> float:
-    """The median of [instant] at some instants; NaN where nothing is known there."""
     return float(np.median(part)) if (part := values[where & np.isfinite(values)]).size else float("nan")
 
 
 def _used(window: Window, labels: Mapping[str, str]) -> FloatArray:
-    """Connections in use over all pools of the instance."""
     own = [pool for pool in pools(window) if all(pool.labels.get(name) == labels[name] for name in labels)]
     if not own:
         return np.full(window.grid.count, np.nan)

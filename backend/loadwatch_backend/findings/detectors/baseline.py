@@ -52,7 +52,7 @@ SAME_TARGET = 0.05
 CAPACITY = re.compile(
     r"(^|[^a-z])(node|instance|replica|worker|shard|server|pod|task|core|cpu|thread)s?([^a-z]|$)", re.IGNORECASE
 )
-"""What somebody adds to get more: that it only made things worse is said of these, too. A delay may do as it likes."""
+"""Parameters that add capacity: that more of them served less is reported, too."""
 Points = Mapping[float, float]
 """Value of the parameter to good answers per second, the median of its runs."""
 
@@ -212,7 +212,6 @@ def _points(sweep: Sweep, name: str) -> Points:
 
 
 def _comparable(own: Trial, other: Trial, name: str) -> bool:
-    """Nothing but the parameter differs."""
     if {**own.parameters, name: ""} != {**other.parameters, name: ""}:
         return False
     if own.target is None or other.target is None:

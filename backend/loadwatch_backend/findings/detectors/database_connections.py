@@ -87,7 +87,7 @@ def _exhausted_finding(window: Window, database: Database, episode: Episode) -> 
 
 
 LOCKED_OUT_FULL = 0.9
-"""Of max_connections: a pool that does not dial leaves the level where it is."""
+"""Share of max_connections from which it is full; pools that do not dial leave it unchanged."""
 HELD_SHARE = 0.5
 LEAST_KNOWN = 3
 CLOSED = ("go_sql_max_idle_closed_total", "go_sql_max_idle_time_closed_total", "go_sql_max_lifetime_closed_total")
@@ -252,7 +252,6 @@ def cancel_storm(window: Window) -> Iterator[Outcome]:
 
 
 def _dialled(window: Window, database: Database, aborted: FloatArray, episode: Episode) -> bool:
-    """Whether the connections were missed: others were opened in their place, by pools that are in use."""
     opened = window.total(database.logins, episode.span)
     used = [largest(pool.in_use, episode.span) for pool in pools(window)]
     idle = bool(used) and not any(most > 0 for most in used)
@@ -297,7 +296,6 @@ class _Absence:
 
     @property
     def key(self) -> str:
-        """Of the message that says it."""
         return "database-down.restarted" if self.back else "database-down.silent"
 
 

@@ -31,7 +31,7 @@ CPU_FULL = 0.92
 CPU_MOST = 0.5
 """Share of a full host from which the database is the one that fills it."""
 LEADING = 0.6
-"""Share of its cores from which statements that wait belong to what comes."""
+"""Share of its cores in use, from which waiting statements belong to the episode that follows."""
 CPU_QUEUE = 1.5
 """Statements at work for each core, from which some of them wait for one."""
 LEAST_SECONDS = 5.0
@@ -69,7 +69,6 @@ def cpu_full(window: Window) -> Iterator[Outcome]:
 
 
 def _outcome(seen: Finding | bool, words: Words) -> Outcome:
-    """A finding, or whether it was full and hurt nobody."""
     if isinstance(seen, Finding):
         return seen
     return Observation(words) if seen else Clear(words)
@@ -195,7 +194,6 @@ def _iops_of_cloud(window: Window, database: CloudDatabase, used: FloatArray, bo
 
 
 def _of_disks(window: Window, labels: Mapping[str, str]) -> Iterator[Outcome]:
-    """The busiest disk of the host that a database runs on."""
     place, name = instance_of_host(window, labels), labels.get("instance", "the database")
     if place is None:
         return

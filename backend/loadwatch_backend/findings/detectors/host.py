@@ -242,7 +242,6 @@ def network_capped(window: Window) -> Iterator[Outcome]:
 
 
 def _flat_top(window: Window, way: Way) -> Episode | None:
-    """Where the rate stood at its own maximum, second for second."""
     # The highest second may be a burst that the cap lets through; the tenth of the highest ones is the top.
     top = float(np.quantile(window.known(way.rate), 0.9))
     if top < LEAST_BYTES:
@@ -253,7 +252,6 @@ def _flat_top(window: Window, way: Way) -> Episode | None:
 
 
 def _queued(window: Window, way: Way, episode: Episode) -> Evidence | None:
-    """Bytes that stand in the sockets of the host, waiting to be sent."""
     chosen = {"instance": way.labels.get("instance", ""), "state": "tx_queued_bytes"}
     waiting = window[QUEUED].where(**chosen).max
     stands, rate = usual(waiting, episode.span), usual(way.rate, episode.span)

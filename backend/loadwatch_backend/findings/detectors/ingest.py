@@ -33,7 +33,7 @@ from loadwatch_backend.findings.window import Episode, Window, episodes, least_i
 PAUSE_SECONDS = 10.0
 """A shorter pause of the load does not end it."""
 BLIND_SECONDS = 5.0
-"""Where nothing tells the lag, what a writer with an interval leaves in so long and longer is compared."""
+"""Shortest interval over which backlogs are compared where nothing tells the lag."""
 STALLED_SECONDS = 45.0
 BEHIND_SECONDS = 3.0
 """So many seconds of writing have to wait before they are worth a word by themselves."""
@@ -41,7 +41,7 @@ LEAST_SHARE = 0.05
 """Of what was accepted, not written in the meantime."""
 LAG_GROWN = 1.5
 LAG_LATER, LATER_SECONDS = 1.25, 0.4
-"""By so much the lag has to rise."""
+"""Factor and seconds by which the lag has to rise."""
 LAG_DIP, LAG_EACH = 0.05, 0.15
 MEASURED_SHARE = 0.5
 EXPLAINED = 0.4
@@ -362,7 +362,6 @@ def _being_written(window: Window, flow: IngestCounters) -> float:
 
 
 def _first(window: Window, flow: IngestCounters, so_far: FloatArray, silent: float) -> int:
-    """Where the first of them was lost."""
     firsts: list[int] = []
     failing = np.flatnonzero(focused(window, flow.failed > 0))
     if len(failing):

@@ -86,7 +86,6 @@ LOGINS_SHARE = 0.3
     reads=tuple(dict.fromkeys((*LIFE_METRICS, *METRICS, HOST_CPU))),
 )
 def pool_exhausted(window: Window) -> Iterator[Outcome]:
-    """A finding for each pool that requests waited for."""
     for pool in pools(window):
         bound = largest(pool.limit, window.focus)
         if not bound > 0:

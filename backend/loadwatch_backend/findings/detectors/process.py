@@ -331,7 +331,6 @@ def _died(window: Window, death: Death, failed: float, effects: list[Evidence]) 
 
 
 def _killed(window: Window, death: Death) -> list[Evidence]:
-    """The kernel killed a process of this host for lack of memory, about then."""
     place = instance_of_host(window, death.labels)
     if place is None:
         return []

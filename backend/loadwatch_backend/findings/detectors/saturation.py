@@ -41,7 +41,6 @@ _FORMATS = {Unit.BYTES: size, Unit.BYTES_PER_SECOND: size, Unit.RATIO: share, Un
 
 
 def saturation_detectors(window: Window, others: Sequence[Detector]) -> list[Detector]:
-    """A detector for each finding of the resources that are used in the window."""
     by_id: dict[str, list[Use]] = {}
     for use in window.uses:
         by_id.setdefault(use.resource.finding_id, []).append(use)
@@ -60,7 +59,6 @@ def saturation_detectors(window: Window, others: Sequence[Detector]) -> list[Det
 
 
 def kind_of(resource: Resource) -> Kind:
-    """What all findings of the resource share."""
     general = kind("saturation", title=resource.title)
     words = message(f"saturation.why-{resource.kind}")
     explanation = Words(f"{resource.help.en} {words.en}".strip(), f"{resource.help.ja}{words.ja}")
@@ -151,7 +149,6 @@ def _judge(window: Window, use: Use) -> Iterator[Outcome]:
 
 
 def _not_come(window: Window, resource: Resource, figures: Words) -> Iterator[Outcome]:
-    """That later values are awaited; of the last minutes there are always some that have not come."""
     if window.of_run and resource.cadence is not None:
         yield Unjudged(message("saturation.late", figures=figures, source=resource.cadence.source))
 
@@ -301,7 +298,6 @@ def _limit_shown(window: Window, use: Use, episode: Episode, used: float) -> Evi
 
 
 def _refusal_shown(window: Window, use: Use, episode: Episode) -> Evidence:
-    """That the agent itself was refused, where neither use nor limit could be read."""
     demand, values = next((one.demand, one.values) for one in use.wanted if one.demand.full and one.values is not None)
     at, until = (since_start(window, window.grid.time_ms(place)) for place in (episode.first, episode.end - 1))
     total = window.total(values, episode.span)
@@ -316,7 +312,6 @@ def _refusal_shown(window: Window, use: Use, episode: Episode) -> Evidence:
 
 
 def _holders_shown(window: Window, use: Use, episode: Episode) -> list[Evidence]:
-    """Who has it, of the first label that tells."""
     for holder in use.resource.holders:
         found = {name: usual(values, episode.span) for name, values in use.held.get(holder.label, {}).items() if name}
         largest = sorted(((value, name) for name, value in found.items() if value > 0), reverse=True)[:MOST_HOLDERS]
@@ -342,14 +337,12 @@ def _expression(alternatives: Sequence[str] | None, use: Use) -> str:
 
 
 def _name(window: Window, use: Use) -> str:
-    """As its legend has it, with a further name of the target that this does not say."""
     name = render_legend(use.resource.legend, use.labels) or program_name(window, use.labels)
     more = next((one for one in use.names if one not in name), "")
     return f"{name} ({more})" if more else name
 
 
 def _named(use: Use, episode: Episode) -> Words:
-    """Which of several limits it was."""
     name = use.limit_name(episode.span)
     return message("saturation.limit-named", limit=Words(name, LIMITS_JA.get(name, name))) if name else SILENT
 

@@ -21,7 +21,7 @@ BACK_LOG = "mysql_global_variables_back_log"
 SOMAXCONN = "kernel_somaxconn"
 QUEUE_FULL = 0.9
 NEAR = 0.5
-"""Beside overflows: read once a second, a queue that overflows for a moment is rarely seen full."""
+"""Share that is near enough while connections are dropped: brief overflows are rarely seen."""
 STANDING, STANDING_SHARE, STANDING_SECONDS = 10.0, 0.02, 5.0
 """A healthy server empties its queue again and again; one that never is stands."""
 LEAST_DROPPED = 3
@@ -67,7 +67,6 @@ class _Port:
 
     @property
     def name(self) -> Words:
-        """The port, and whose."""
         port, instance = self.labels.get("port", "?"), self.labels.get("instance")
         return message(
             "accept-queue-full.name",
@@ -121,7 +120,7 @@ def _waits(window: Window, port: _Port) -> BoolArray:
 
 
 def _widened(window: Window, holds: BoolArray, seconds: float) -> BoolArray:
-    """Whether it holds at any instant so near."""
+    """Where `holds` is true at some instant at most `seconds` away."""
     reach = max(round(seconds / window.step_seconds), 1)
     return np.convolve(holds, np.ones(2 * reach + 1), "same") > 0 if len(holds) > 2 * reach else holds
 
@@ -301,7 +300,6 @@ def _fills(window: Window, labels: Mapping[str, str], level: FloatArray, bound: 
 
 
 def _where(window: Window, labels: Mapping[str, str]) -> Words:
-    """The port that most of them belong to."""
     table = window[CONNECTIONS].where(**labels, state="time_wait")
     most = [
         (largest(row, window.focus), one.get("port", "?")) for one, row in zip(table.labels, table.held, strict=True)

@@ -259,7 +259,6 @@ def _words(ladder: Ladder) -> tuple[Words, Words]:
 
 
 def _latest(window: Window) -> Sequence[Latest]:
-    """The newest value of each series up to the end of the focus."""
     found: list[Latest] = []
     for metric in METRICS:
         table = window[metric]

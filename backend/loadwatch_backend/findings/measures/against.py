@@ -22,7 +22,6 @@ def pairs(baseline: Baseline, key: str) -> Iterator[tuple[str, str, float, float
 
 
 def labels_of(target: str) -> dict[str, str]:
-    """Labels of a target as a snapshot names it: job, and instance."""
     job, _, instance = target.partition(" ")
     return {"job": job, "instance": instance} if instance else {"job": job}
 

@@ -21,7 +21,6 @@ class CloudDatabase:
 
     @property
     def name(self) -> str:
-        """Its identifier."""
         return self.key[DATABASE]
 
     def values(self, window: Window, metric: str) -> FloatArray:
@@ -34,7 +33,6 @@ class CloudDatabase:
 
 
 def cloud_databases(window: Window, metric: str) -> Iterator[CloudDatabase]:
-    """All instances that this metric is known of."""
     for key, _ in window[metric].by(*_IDENTITY):
         if DATABASE in key:
             region = {"region": key["region"]} if "region" in key else {}

@@ -16,7 +16,6 @@ MOST_TEXT = 100
 
 
 def whole(window: Window) -> Episode:
-    """All of the focus: costs are of the whole of it."""
     return Episode(window.focus.start, window.focus.stop)
 
 
@@ -31,12 +30,10 @@ def sessions(cost: Cost) -> float:
 
 
 def weighs(cost: Cost, seconds: float) -> bool:
-    """Whether so much database time of the window is worth a warning."""
     return share_of(cost, seconds) >= LEAST_SHARE and sessions(cost) >= LEAST_SESSIONS
 
 
 def text_of(statement: Statement) -> str:
-    """The statement, cut where it is long."""
     text = " ".join(statement.text.split()) or statement.key.digest
     return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
 
@@ -56,7 +53,6 @@ def of_digest(statement: Statement, metric: str) -> str:
 
 
 def labels_of(statement: Statement, route: RouteCost | None = None) -> dict[str, str]:
-    """What a finding is about."""
     about = {"schema": statement.key.schema, "digest": statement.key.digest}
     return about if route is None else {"route": route.totals.key.name, **about}
 
@@ -97,7 +93,6 @@ LEAST_REQUESTS = 200.0
 
 
 def total_requests(cost: Cost) -> float:
-    """Of all routes."""
     return sum(one.totals.requests for one in cost.routes)
 
 

@@ -53,7 +53,6 @@ class Database:
 
     @property
     def name(self) -> str:
-        """As a person calls it."""
         return self.labels.get("instance", self.labels.get("job", "The database"))
 
     def during(self, episode: Episode) -> Self:
@@ -63,7 +62,6 @@ class Database:
 
 
 def databases(window: Window) -> Iterator[Database]:
-    """All databases that are seen in the window."""
     for labels, table in window[CONNECTED].by("job", "instance"):
         connected = table.max
         limit = in_force(window[LIMIT].where(**labels).max)
@@ -131,7 +129,6 @@ def steps_for_growth(window: Window, database: Database, episode: Episode) -> li
 
 
 def level_shown(window: Window, database: Database) -> Evidence:
-    """Connections against max_connections."""
     most = largest(database.connected, window.focus)
     return evidence(
         window, "databases.connections", database.connected, limit=database.bound, most=most, database=database
@@ -139,7 +136,6 @@ def level_shown(window: Window, database: Database) -> Evidence:
 
 
 def refusals_shown(window: Window, database: Database) -> Evidence:
-    """Logins that were refused."""
     most = largest(database.refused, window.focus)
     return evidence(window, "databases.refusals", database.refused, most=most, labels=database.labels)
 

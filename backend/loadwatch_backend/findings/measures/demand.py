@@ -16,14 +16,14 @@ from loadwatch_backend.findings.window import Episode, Window
 UNMET = 0.9
 """Share of the rate that was asked for below which the load was held up."""
 GREW, FOLLOWED = 1.3, 1.1
-"""Users that rose so much should raise the rate by more than this."""
+"""Users that grew by the first factor are expected to raise the rate by more than the second."""
 LEAST_PART = 5
 IN_FLIGHT = "http_requests_in_flight"
 QUEUE = 10
-"""Requests inside for each core: below it they may as well wait for something else."""
+"""Requests in flight per core; fewer may as well be waiting for something other than the CPU."""
 BUSY = 0.95
 LONG = 1 / 3
-"""Share of the run; what is full for less does not explain figures of the whole run."""
+"""Share of the run; saturation that lasts less does not explain figures of the whole run."""
 
 
 def queued(window: Window, program: Program, episode: Episode) -> list[Evidence]:
@@ -56,12 +56,12 @@ def queued(window: Window, program: Program, episode: Episode) -> list[Evidence]
 
 
 def broken(window: Window, episode: Episode) -> list[Evidence]:
-    """Thresholds that the run did not meet, where what was full was so for a good part of it."""
+    """Evidence for thresholds that the run missed; none where the episode is a small part of it."""
     return of_whole_run(window, episode, [] if window.totals is None else window.totals.broken)
 
 
 def of_whole_run(window: Window, episode: Episode, effects: Sequence[Words]) -> list[Evidence]:
-    """What a tool says of its whole run, where an episode is a good part of that."""
+    """Evidence from a tool's figures of its whole run; none where the episode is a small part of it."""
     if window.totals is None or len(episode) < LONG * (window.focus.stop - window.focus.start):
         return []
     return [

@@ -80,7 +80,6 @@ _POOL = ("job", "instance", "db_name")
 
 
 def pools(window: Window) -> Iterator[Pool]:
-    """All pools that are seen in the window."""
     for labels, in_use in window["go_sql_in_use_connections"].by(*_POOL):
         yield Pool(
             labels=labels,
@@ -103,7 +102,6 @@ def program_name(window: Window, labels: Mapping[str, str]) -> str:
 
 
 def of_pool(window: Window, metric: str, labels: Mapping[str, str]) -> Table:
-    """A metric of one pool."""
     return window[metric].where(**{name: labels.get(name, "") for name in _POOL})
 
 
@@ -149,7 +147,6 @@ def added(values: Sequence[FloatArray]) -> FloatArray:
 
 
 def focused(window: Window, holds: BoolArray) -> BoolArray:
-    """[instant], with what lies before and after the focus taken out."""
     inside = np.zeros_like(holds)
     inside[window.focus] = holds[window.focus]
     return inside
@@ -174,7 +171,6 @@ def longest_episode(
 
 
 def together(words: Sequence[Words]) -> Words | None:
-    """Sentences of several targets as one text; None without any."""
     if not words:
         return None
     return Words(" ".join(one.en for one in words), "".join(one.ja for one in words))
@@ -289,7 +285,6 @@ class Limit:
 
     @cached_property
     def most(self) -> float:
-        """Highest use in the focus; NaN where unknown."""
         return largest(self.used, self.window.focus)
 
     @cached_property
@@ -301,7 +296,7 @@ class Limit:
 
     @cached_property
     def episode(self) -> Episode | None:
-        """The episode to tell of in which it was full; None where it never was for long."""
+        """The episode to report, in which it was full; None where it was never full for long enough."""
         return longest_episode(
             self.window,
             self.full,

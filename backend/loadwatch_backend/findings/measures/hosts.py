@@ -36,7 +36,6 @@ def host_of(window: Window, labels: Mapping[str, str]) -> Host | None:
 
 
 def host(window: Window, instance: str) -> Host | None:
-    """The host whose figures have this instance."""
     table = window[CPU]
     rows = [row for row, one in enumerate(table.labels) if one.get("instance") == instance]
     cores = len({table.labels[row].get("cpu") for row in rows})
@@ -68,7 +67,6 @@ def cores_of(window: Window, labels: Mapping[str, str]) -> float | None:
 
 
 def instance_of_host(window: Window, labels: Mapping[str, str]) -> str | None:
-    """The instance of the host that a target's process runs on; None where nobody knows."""
     instance = labels.get("instance", "")
     hosts = {one.get("instance", "") for one in window[CPU].labels}
     if instance in hosts:
@@ -93,9 +91,7 @@ PROGRAM_CPU = "process_cpu_seconds_total"
 DATABASE = "mysql_global_status_threads_connected"
 GOMAXPROCS = "go_sched_gomaxprocs_threads"
 NOISE_METRICS = (CPU, PRESSURE, PROGRAM_CPU, AGENT)
-"""What `host_cpus` reads."""
 PROGRAM_METRICS = (*NOISE_METRICS, DATABASE, GOMAXPROCS, QUOTA, PERIOD, DECLARED)
-"""What `programs` reads."""
 
 OWN_JOBS = frozenset({"loadwatch-agent", "loadwatch-server"})
 """Loadwatch itself: its CPU is known, but nothing is said of it here."""
@@ -130,22 +126,19 @@ class HostCpu:
 
     @property
     def name(self) -> str:
-        """As a person calls it."""
         return self.labels.get("instance") or self.labels.get("job", "the host")
 
     @property
     def foreign(self) -> FloatArray:
-        """Cores that programs use which are not watched."""
         return np.maximum(self.busy - self.watched, 0.0)
 
     @property
     def full(self) -> BoolArray:
-        """Where no core is left."""
         return self.busy + np.nan_to_num(self.stolen) >= BUSY * self.cores
 
     @property
     def noisy(self) -> BoolArray:
-        """Where others took so much that what is measured here says little."""
+        """Instants at which unwatched programs or the hypervisor took so much CPU that figures say little."""
         return (self.stolen >= STOLEN * self.cores) | (self.full & (self.foreign >= FOREIGN * self.cores))
 
 
@@ -170,12 +163,10 @@ class Program:
 
 
 def host_cpus(window: Window) -> list[HostCpu]:
-    """All hosts whose CPU is seen in the window."""
     return [_host(window, labels, table) for labels, table in window[CPU].by("job", "instance")]
 
 
 def programs(window: Window) -> list[Program]:
-    """The watched programs without Loadwatch's own, each with the cores that it may use."""
     seen = {one.labels.get("instance"): one for one in host_cpus(window)}
     found: list[Program] = []
     for labels, table in window[PROGRAM_CPU].by("job", "instance", "name"):
@@ -212,7 +203,6 @@ def smooth(window: Window, values: FloatArray, interval_ms: int = 0) -> FloatArr
 
 
 def names(items: Sequence[str], most: int = 3) -> str:
-    """Some names, and how many more there are."""
     shown = ", ".join(items[:most])
     return shown if len(items) <= most else f"{shown} (+{len(items) - most})"
 

@@ -61,7 +61,6 @@ class IngestCounters:
 
 
 def ingest_counters(window: Window) -> Iterator[IngestCounters]:
-    """All instances that say what they accepted."""
     for labels, accepted in window[ACCEPTED].by(*_INSTANCE):
 
         def of(metric: str, labels: Mapping[str, str] = labels, **more: str) -> Table:
@@ -102,7 +101,7 @@ def _restarts(window: Window, counter: Table) -> IntArray:
 TABLE_ROWS = "table_rows"
 QUIET_SECONDS = 20.0
 UNTOLD_QUIET_SECONDS = 45.0
-"""The same where the application does not tell its queue: a writer may have a long interval."""
+"""As `QUIET_SECONDS`, where the application exports no queue: its writer may flush rarely."""
 
 
 def tolerance(of: float) -> float:
@@ -131,7 +130,7 @@ def rows_grown(window: Window) -> float | None:
 
 
 def answered(window: Window) -> float | None:
-    """Requests whose client was told that all is well; None where no client counted."""
+    """Requests that the client saw succeed; None where no client counted."""
     if window.counts is not None and window.counts.answered is not None:
         return window.counts.answered
     if window.load is None:

@@ -14,7 +14,7 @@ SENT, RECEIVED = "node_network_transmit_bytes_total", "node_network_receive_byte
 SPEED, DECLARED = "node_network_speed_bytes", "declared_limit"
 UNWANTED = ("lo", "docker", "br-", "virbr", "cali", "flannel")
 FULL = 0.9
-"""Of a cap: what is counted holds no frames' ends and pauses."""
+"""Share of the cap: counted bytes include neither frame checksums nor the gaps between frames."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,19 +31,17 @@ class Way:
 
     @property
     def name(self) -> Words:
-        """The interface, and whose."""
         where = f"{self.labels.get('device', '?')} of {self.labels.get('instance', 'the host')}"
         where_ja = f"{self.labels.get('instance', 'ホスト')}の{self.labels.get('device', '?')}"
         return Words(where, where_ja)
 
     @property
     def verb(self) -> Words:
-        """What the bytes did."""
         return Words("sent", "送信") if self.sends else Words("received", "受信")
 
 
 def ways(window: Window) -> Iterator[Way]:
-    """All that leads out of a host, each way by itself."""
+    """Both directions of each interface that leads out of a host."""
     for metric, sends in ((SENT, True), (RECEIVED, False)):
         for labels, table in window[metric].by("job", "instance", "device"):
             device = labels.get("device", "")

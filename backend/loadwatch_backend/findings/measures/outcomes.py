@@ -14,21 +14,21 @@ from loadwatch_backend.findings.window import Episode, Window
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """Why it is not this, with the figure that shows it."""
+    """Outcome of a detector that rules its finding out, with the figure that shows it."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was full or unusual and hurt nobody."""
+    """Outcome of a detector that saw something full or unusual which did no harm."""
 
     words: Words
 
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """Why it cannot tell, though its metrics are there."""
+    """Outcome of a detector that cannot decide although its metrics are there, with the reason."""
 
     words: Words
 
@@ -55,7 +55,6 @@ def detector(
 
 
 def gather(outcomes: Iterable[Outcome]) -> Look:
-    """All that was yielded, as one look."""
     seen = list(outcomes)
     return Look(
         findings=[one for one in seen if isinstance(one, Finding)],
@@ -90,7 +89,6 @@ class Draft:
         limit: float | None = None,
         **more: object,
     ) -> Evidence:
-        """Evidence over the window, as `evidence` has it."""
         return evidence(self._window, key, values, value=value, at=at, limit=limit, **{**self._fields, **more})
 
     def finding(
@@ -104,7 +102,7 @@ class Draft:
         follows: Sequence[str] | None = None,
         **more: object,
     ) -> Finding:
-        """`key` is that of its sentence, before the dot stands the kind; `steps` are the kind's unless given."""
+        """`key` names the sentence; the part before its dot is the kind. `steps` default to the kind's."""
         id = key.partition(".")[0]
         fields = {
             "when": since_start(self._window, self._from_ms),
@@ -131,5 +129,4 @@ class Draft:
 
 
 def further(seen: Sequence[Evidence]) -> Words:
-    """The first of what was seen as one more sentence; nothing without any."""
     return Words(f" {seen[0].text.en}", seen[0].text.ja) if seen else SILENT

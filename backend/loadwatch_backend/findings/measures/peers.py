@@ -36,14 +36,12 @@ class Peers:
 
 
 def jobs_of(table: Table) -> Iterator[tuple[str, Table]]:
-    """The job's name and its series, for each job of a metric that names one."""
     for labels, group in table.by("job"):
         if labels.get("job"):
             yield labels["job"], group
 
 
 def instances_of(table: Table) -> dict[str, Table]:
-    """The series of each instance."""
     return {labels["instance"]: group for labels, group in table.by("instance") if labels.get("instance")}
 
 

@@ -13,12 +13,11 @@ from loadwatch_backend.findings.window import Episode, Window, episodes, least_i
 UP, START = "up", "process_start_time_seconds"
 DATABASE = "mysql_global_status_threads_connected"
 LIFE_METRICS = (UP, START, DATABASE)
-"""What `deaths` reads."""
 ANEW_SECONDS = 1.0
 """By how much a start has to be later to be another one."""
 WAKES_SECONDS = 2
 AFTER_SECONDS = 5
-"""For so long after a new start what fails may still be its doing."""
+"""Refusals within this time after a new start still belong to the end before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,6 @@ def lost_requests(window: Window, death: Death, *outcomes: str) -> float:
 
 
 def gone(window: Window, death: Death) -> Episode:
-    """The time in which nothing ran in its place; one instant at least."""
     end = window.focus.stop if death.back is None else min(death.back, window.focus.stop)
     return Episode(death.at, max(end, death.at + 1))
 

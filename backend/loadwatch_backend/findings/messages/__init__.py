@@ -19,7 +19,7 @@ from loadwatch_backend.findings.model import Kind, Rule, Severity, Step
 
 FOLDER = Path(__file__).parent
 DECLARED = ("follows", "usual", "switched_on_by")
-"""What an entry says of the detector of its findings."""
+"""Keys of an entry that describe the detector rather than its findings."""
 _NEEDED, _OPTIONAL = (
     {"severity", "title", "explanation", "rule", "refuted_by"},
     {"is_fact", "resource", "steps", *DECLARED},
@@ -30,12 +30,10 @@ _LANGUAGES = {language.value for language in Language}
 
 
 def message(key: str, /, **values: object) -> Words:
-    """The text of an entry, in both languages."""
     return words_of(messages()[key]).fill(**values)
 
 
 def step(key: str, /, **values: object) -> Step:
-    """What to do next: the text of an entry, and its code where it has one."""
     return Step(text=message(key, **values), code=code(key, "code", **values))
 
 
@@ -47,7 +45,6 @@ def code(key: str, part: str, /, **values: object) -> str:
 
 @cache
 def kind(id: str, /, **values: object) -> Kind:
-    """What all findings of one id share."""
     entry = messages()[id]
     return Kind(
         id=id,

@@ -62,8 +62,6 @@ class Origin(StrEnum):
 
 
 class TimeoutKey(NamedTuple):
-    """One timeout of one layer."""
-
     layer: Layer
     kind: Kind
 
@@ -92,8 +90,6 @@ class TimeoutReading:
 
 
 class Said(NamedTuple):
-    """One source of a rung."""
-
     origin: Origin
     field: str
 
@@ -187,13 +183,10 @@ VARIABLES: Mapping[str, Variable] = {
     "mysql_global_variables_max_statement_time": Variable(Kind.STATEMENT, zero_is_none=True),
 }
 METRICS = (GIVEN, LONGER, PATH, BALANCER_IDLE, *VARIABLES)
-"""All metrics that are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latest:
-    """The newest sample of a series that has not ended."""
-
     labels: Labels
     value: float
     time_ms: int
@@ -309,7 +302,6 @@ TOLERANCE_RATIO = 0.05
 """A measurement this near to a written value confirms it: servers look at their timers now and then only."""
 
 PLACES = tuple(TimeoutKey(layer, kind) for layer in Layer for kind in KINDS[layer])
-"""All timeouts in the order of the page."""
 
 
 def build_rungs(readings: Iterable[TimeoutReading]) -> tuple[Rung, ...]:
@@ -321,7 +313,6 @@ def build_rungs(readings: Iterable[TimeoutReading]) -> tuple[Rung, ...]:
 
 
 def confirms(probe: TimeoutReading, seconds: float) -> bool:
-    """Whether a measurement agrees with a written value."""
     if probe.at_least:
         return seconds > probe.seconds - TOLERANCE_SECONDS
     if math.isinf(seconds):
@@ -375,7 +366,6 @@ def _rung(
 
 
 def _round(seconds: float) -> float:
-    """To three significant digits."""
     return float(f"{seconds:.3g}")
 
 
@@ -448,7 +438,6 @@ REFERENCES = {rule.id: rule.reference for rule in RULES} | {
 
 
 def find_ladders(series: Sequence[Latest]) -> list[Ladder]:
-    """The ladder of each path, with the rules that apply to it."""
     ladders: list[Ladder] = []
     for path in find_paths(series):
         rungs = build_rungs(path.readings)
@@ -521,7 +510,7 @@ def _keep_alive(rungs: Sequence[Rung]) -> list[Check]:
 
 
 def _header_limit(rungs: Sequence[Rung]) -> list[Check]:
-    """A head that may take for ever. A probe that waited in vain proves nothing, so it stays unknown."""
+    """Looks for a request header without a time limit; a probe that gave up leaves it unknown."""
     found = _in_force(_HEADER, rungs)
     if not found:
         return []

@@ -18,12 +18,10 @@ class TimeoutService:
         self._clock = clock
 
     def read(self, at_ms: int | None, language: Language) -> TimeoutsOut:
-        """All ladders at an instant, or now, in the words of a language."""
         at = self._clock() if at_ms is None else at_ms
         return TimeoutsOut(at_ms=at, ladders=[write_ladder(ladder, language) for ladder in self.ladders(at)])
 
     def ladders(self, at_ms: int) -> list[Ladder]:
-        """All ladders at an instant."""
         named = Matcher("__name__", MatchOperator.REGEX, "|".join(METRICS))
         selection = self._store.select([named], max(at_ms - LOOK_BACK_MS, 0), at_ms)
         return find_ladders(newest_samples(selection))

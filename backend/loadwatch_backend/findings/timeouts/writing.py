@@ -96,7 +96,6 @@ class TimeoutsOut(Schema):
 
 
 def write_ladder(ladder: Ladder, language: Language) -> LadderOut:
-    """The ladder in the words of a language."""
     texts = Texts("timeouts", language)
     shown = [layer for layer in Layer if not (ladder.direct and layer is Layer.LOAD_BALANCER)]
     return LadderOut(

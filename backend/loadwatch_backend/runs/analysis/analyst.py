@@ -71,7 +71,7 @@ from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.series.promql.engine import Engine
 
 BY_THE_MINUTE_MS = 30_000
-"""From this interval on a value stands beside those of each second only with a mark."""
+"""Values sampled at this interval or a longer one are marked beside those of each second."""
 MOST = 200
 
 
@@ -155,7 +155,7 @@ BUSY = (
     '1 - sum by (instance) (rate(node_cpu_seconds_total{{mode=~"idle|iowait",instance=~"{host}"}}[$window]))'
     ' / count by (instance) (node_cpu_seconds_total{{mode="idle",instance=~"{host}"}})'
 )
-"""The same view of a busy core as the headroom strip's."""
+"""The headroom strip defines a busy core in the same way."""
 
 
 def read_host_cpu(series: SeriesReader, host: str, span: Span) -> tuple[float, float] | None:
@@ -175,7 +175,7 @@ FiguresOf = Callable[[RunFiles, int, int], Figures]
 """Exact figures of the records of a run that started in [from_ns, to_ns)."""
 
 SAME_END_MS = 1_000
-"""A run whose end was told later was under way when something was said of it: that was of a longer time."""
+"""Findings whose end is further from the run's than this were made before its end was known."""
 
 
 class Analyst:
@@ -266,7 +266,6 @@ class Analyst:
         return self._measure(self._measurer(subject, load, find_shape(subject, load).steady), expressions)
 
     def percentiles(self, names: Sequence[str], subject: Subject) -> PercentilesOut:
-        """Any percentiles of a run and of its endpoints, each by its shortest name."""
         load = self.load(subject)
         return read_percentiles(subject, load, find_shape(subject, load), names)
 
@@ -374,7 +373,7 @@ class Analyst:
             return said
 
     def _host_cpu(self, subject: Subject) -> float | None:
-        """Busy share of the generator's host at most: as `loadwatch run` saw it, else as an agent did."""
+        """Highest busy share of the generator's host: as `loadwatch run` measured it, else as an agent did."""
         told = subject.generator
         if told is not None and (told.cpu_mean is not None or told.cpu_max is not None):
             return told.cpu_mean if told.cpu_max is None else told.cpu_max
@@ -553,7 +552,6 @@ def about(
     thresholds: Sequence[ThresholdOut] = (),
     endpoints: Sequence[Endpoint] = (),
 ) -> About:
-    """The generator, the counts, the steady window and the baseline of a run; `whole`: figures of all of it."""
     return About(
         run=subject.id,
         generator=Generator(

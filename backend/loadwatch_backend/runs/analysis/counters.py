@@ -38,11 +38,9 @@ class Growth:
 
     @property
     def resets(self) -> int:
-        """How often a counter began again at zero."""
         return len(self.resets_ms)
 
     def at(self, time_ms: int) -> float:
-        """Growth up to a time."""
         place = int(np.searchsorted(self.times_ms, time_ms, side="right"))
         return float(self.totals[place - 1]) if place else 0.0
 
@@ -58,7 +56,7 @@ def read_growth(store: Reader, metric: str, from_ms: int, to_ms: int) -> Growth 
 
 
 def read_growth_by_instance(store: Reader, metric: str, from_ms: int, to_ms: int) -> dict[tuple[str, str], Growth]:
-    """The same for each job and instance."""
+    """As `read_growth`, by job and instance."""
     found: defaultdict[tuple[str, str], list[Growth]] = defaultdict(list)
     for labels, one in _read(store, metric, from_ms, to_ms, is_counter=True):
         found[labels.get("job", ""), labels.get("instance", "")].append(one)
@@ -118,12 +116,10 @@ class Neighbours(NamedTuple):
     next_ms: int | None = None
 
     def before(self, span: Span) -> int | None:
-        """End of the run before, where it is near."""
         near = self.previous_ms is not None and span.from_ms - self.previous_ms < COUNTED_MS
         return self.previous_ms if near else None
 
     def after(self, span: Span) -> int | None:
-        """Start of the run after, where it is near."""
         near = self.next_ms is not None and self.next_ms - span.to_ms < COUNTED_MS
         return self.next_ms if near else None
 
@@ -180,7 +176,6 @@ class Values:
     interval_ms: int | None = None
 
     def time_ms(self, instant: int) -> int:
-        """Time of an instant."""
         return self.start_ms + instant * self.step_ms
 
 
@@ -218,7 +213,6 @@ class SeriesReader:
         )
 
     def sightings(self, span: Span) -> Sightings:
-        """What is the same thing in a span."""
         return Sightings(self._engine.store, self._intervals, span.from_ms, span.to_ms)
 
 

@@ -26,10 +26,10 @@ SLOW_SECONDS, STALL_SECONDS = 0.2, 1.0
 SENDS_ON_TIME = frozenset({"vegeta", "artillery"})
 """Tools that wait for no answer, unless their clients are limited."""
 OWN_ERRORS = re.compile(r"assign requested address|eaddrnotavail|too many open files|emfile|no buffer space", re.I)
-"""What a tool says that has no port or descriptor left."""
+"""Messages of a tool that ran out of ports or file descriptors."""
 LATE_SECONDS = 1.0
 CHANCE = 4.0
-"""Standard deviations by which sends that come by chance (Poisson) are late anyway."""
+"""Standard deviations by which sends at random times (Poisson) are late by chance."""
 FEW = 0.01
 """Share of requests: fewer dropped iterations, or errors of the tool's own, do not change the figures."""
 GAP_SHARE = 0.5
@@ -148,7 +148,6 @@ def _waits(evidence: GeneratorEvidence) -> bool:
 
 
 def _is_slow(evidence: GeneratorEvidence) -> bool:
-    """Whether answers took longer than clients that wait for them can spare."""
     if not _waits(evidence):
         return False
     usual, slowest = evidence.p95_seconds or evidence.mean_seconds or 0.0, evidence.slowest_seconds or 0.0

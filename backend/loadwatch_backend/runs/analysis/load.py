@@ -44,7 +44,6 @@ class Bounds(NamedTuple):
 
 
 def pooled_bounds(requests: IntArray, latency: FloatArray, quantile: float) -> Bounds | None:
-    """Bounds of one quantile over all requests of the seconds; see `bounds_of`."""
     found = bounds_of(requests, latency, (quantile,))
     return found[0] if found else None
 
@@ -94,10 +93,7 @@ WindowFigures = Callable[[int, int], Figures]
 
 
 class Origin(StrEnum):
-    """Where the figures come from."""
-
     RESULT = "result"
-    """The tool's imported result."""
     STREAM = "stream"
     """`loadtest_*` series, sent while the run was under way."""
     K6 = "k6"
@@ -113,7 +109,6 @@ class Span(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Length."""
         return (self.to_ms - self.from_ms) / SECOND_MS
 
 
@@ -148,7 +143,6 @@ class Load:
         return (span.from_ms - self.offset_ms) * 1_000_000, (span.to_ms - self.offset_ms) * 1_000_000
 
     def rows(self, span: Span) -> slice:
-        """The rows of `seconds` that begin in a span."""
         if self.seconds is None:
             return slice(0, 0)
         count = len(self.seconds.outcomes)
@@ -156,7 +150,6 @@ class Load:
         return slice(min(max(first, 0), count), min(max(last, 0), count))
 
     def covers_all(self, span: Span) -> bool:
-        """Whether no request of the run lies outside of a span."""
         if span.from_ms <= self.span.from_ms and span.to_ms >= self.span.to_ms:
             return True
         if self.seconds is None:
@@ -222,7 +215,6 @@ def _from_records(load: Load, span: Span) -> Figures | None:
 
 
 def summarise_seconds(seconds: Seconds, rows: slice, duration_seconds: float) -> WindowLoad:
-    """Figures from per-second series alone."""
     by_outcome = seconds.outcomes[rows].sum(axis=0)
     counts = seconds.requests[rows]
     total = int(counts.sum())
@@ -280,7 +272,6 @@ def latency_out(latency: Latency) -> LatencyOut:
 
 
 def figures_out(figures: Figures) -> FiguresOut:
-    """Totals as a document."""
     return FiguresOut(
         requests=figures.requests,
         duration_seconds=figures.duration_seconds,
@@ -297,7 +288,6 @@ def figures_out(figures: Figures) -> FiguresOut:
 
 
 def endpoint_out(endpoint: Endpoint) -> EndpointOut:
-    """One endpoint as a document."""
     figures = figures_out(endpoint.figures)
     return EndpointOut(name=endpoint.name, **{name: getattr(figures, name) for name in FiguresOut.model_fields})
 

@@ -173,7 +173,6 @@ def least_requests(threshold: Threshold, limit: float | None) -> int:
 
 
 def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:
-    """A figure of the load over a window."""
     figures = window.figures
     name = metric.name
     if name in LATENCIES:
@@ -271,7 +270,6 @@ def worst(figures: FloatArray, operator: str, limit: float | None) -> int:
 
 
 def judge(measured: Measured, operator: str, limit: float | None) -> tuple[ThresholdState, Words]:
-    """Whether a threshold holds, and what there is to say."""
     if limit is None:
         return ThresholdState.UNKNOWN, message_of("measured", "no-target")
     if measured.actual is None or math.isnan(measured.actual):

@@ -110,7 +110,7 @@ def check_figures(given: Sequence[str]) -> Mapping[str, Unit]:
 
 
 def _problem_of(text: str, units: dict[str, Unit]) -> Words:
-    """Why it is no figure beside those of these names, which it joins; empty where it is one."""
+    """Why the text defines no figure beside `units`, to which it is added; empty where it does."""
     try:
         figure = parse_figure(text)
         if is_taken(figure.name) or figure.name in units:
@@ -147,7 +147,7 @@ def read_figures(subject: Subject, span: Span, engine: Engine) -> Mapping[str, O
 
 
 def oriented(figures: Mapping[str, OwnFigureOut], thresholds: Sequence[ThresholdOut]) -> list[OwnFigureOut]:
-    """With the side that thresholds and expectations say is better; none where they say nothing, or both."""
+    """Figures with the orientation that their thresholds imply; unchanged where they imply none or both."""
     ways = {"<": Orientation.MORE_IS_WORSE, ">": Orientation.MORE_IS_BETTER}
     found: list[OwnFigureOut] = []
     for name, one in figures.items():

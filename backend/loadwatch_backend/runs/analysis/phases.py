@@ -152,7 +152,7 @@ class Level(NamedTuple):
 
 
 def offered_load(requests: FloatArray, target: FloatArray | None, users: FloatArray | None) -> Offered:
-    """The offered load from the best of what is known; NaN where a second is not known."""
+    """The target, else the users, where over 80 % is known, with gaps interpolated; else the requests."""
     for values, by in ((target, OfferedBy.TARGET), (users, OfferedBy.USERS)):
         if values is not None and len(values) and float((~np.isnan(values)).mean()) > 0.8 and np.nanmax(values) > 0:
             return Offered(fill_gaps(values), by)
@@ -245,8 +245,6 @@ P95 = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A part of the rising load."""
-
     level: Level
     offered: float
     ok: float
@@ -329,7 +327,6 @@ def hinge(values: Sequence[float]) -> int | None:
 
 
 def _failing_from(failed: Sequence[float]) -> int | None:
-    """Index of the last part before failures that stay."""
     shares = np.array(failed)
     for place in np.flatnonzero(shares > KNEE_FAILURES).tolist():
         if float(shares[place:].mean()) > KNEE_FAILURES:
@@ -361,7 +358,6 @@ def _p95(requests: IntArray, latency: FloatArray | None) -> float:
 
 
 def _held(seconds: Seconds, points: Sequence[Point]) -> list[bool]:
-    """For each level whether it was held."""
     held: list[bool] = []
     lowest = float("inf")
     for point in points:
@@ -390,7 +386,7 @@ SHORTEST_WINDOW = 5
 LEAST_RATE = 1.0
 """Requests a second, on average; of fewer, those that an edge cuts off may be the ones that tell."""
 LONGEST_GAP, LONGEST_GAP_SHARE = 10, 0.1
-"""Seconds in a row without requests that the steady part may hold, at least, and as a share of it."""
+"""Longest gap without requests in the steady part: this many seconds, or this share if longer."""
 LEAST_SHARE = 0.2
 """Of the run that the steady part must cover."""
 EDGE_RATE = 0.8
@@ -540,8 +536,6 @@ def drifts(values: FloatArray, limit: float) -> bool:
 
 
 class Shape(NamedTuple):
-    """How the load of a run went: its steady part, and its ramp if it has one."""
-
     window: SteadyWindow
     steady: Span
     offered: Offered | None
@@ -549,7 +543,6 @@ class Shape(NamedTuple):
 
 
 def find_shape(subject: Subject, load: Load) -> Shape:
-    """The steady window, found or set by hand, and the ramp."""
     seconds = load.seconds
     offered = rising = None
     rows = SteadyRows(0, 0, False, "no-seconds")

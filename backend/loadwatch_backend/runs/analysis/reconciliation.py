@@ -37,7 +37,7 @@ AGAIN_MS = 60_000
 STOPPED_MS = 15_000
 """Counters that were not read for so long are those of an application that has ended, or is watched no more."""
 DELAY_MS = 2_000
-"""After which an agent's samples are there."""
+"""Time after which an agent's samples are stored."""
 STOPPED_WRITING = "stopped-writing"
 HALF = 0.5
 PROBES = "probe_requests_total"
@@ -193,7 +193,7 @@ def _counts_all(rows: Growth, stored: Growth | None, end_ms: int, drained_ms: in
 
 
 def _without_probes(rows: float | None, stored: float | None, probes: float | None) -> float | None:
-    """A probe may delete its rows: no more are taken out than are too many."""
+    """Rows less the probes', which may have been deleted: at most the surplus over `stored` is taken out."""
     if rows is None or not probes:
         return rows
     return rows - min(probes, max(rows - stored, 0.0) if stored is not None else probes)
@@ -213,14 +213,13 @@ def _still_moved(store: Reader, span: Span, neighbours: Neighbours) -> bool:
 
 
 def _waits(accepted: Growth | None, stored: Growth | None, failed: Growth | None, at_ms: int) -> bool:
-    """Whether what was accepted had not all been written or given up."""
     if accepted is None or stored is None:
         return False
     return stored.at(at_ms) + (_at(failed, at_ms) or 0.0) < accepted.at(at_ms)
 
 
 def _counters(store: Reader, span: Span, last_ms: int) -> tuple[Growth | None, ...]:
-    """Of requests accepted, stored, failed and rejected, without those of Loadwatch's own probes; and these."""
+    """Growth of accepted and stored (both without Loadwatch's probes), failed, rejected, and the probes."""
     names = ("accepted", "stored", "failed", "rejected")
     found = [read_growth(store, f"ingest_{name}_total", span.from_ms, last_ms) for name in names]
     probes = read_growth(store, PROBES, span.from_ms, last_ms)
@@ -270,7 +269,6 @@ def find_drained(
 
 
 def explain(witnesses: Witnesses) -> ReconciliationOut:
-    """Steps with their differences, and where the largest of these likely lies."""
     place, detail = _place(witnesses)
     return ReconciliationOut(steps=_steps(witnesses), place=place, detail=detail)
 
@@ -299,7 +297,6 @@ def _steps(witnesses: Witnesses) -> list[ReconciliationStep]:
 
 
 def _tells_more(witnesses: Witnesses) -> bool:
-    """Whether the table holds rows that the application, which has stopped, could not count any more."""
     return witnesses.has_stopped and (witnesses.rows or 0.0) > (witnesses.stored or 0.0)
 
 
@@ -404,19 +401,16 @@ def _at(growth: Growth | None, time_ms: int) -> float | None:
 
 
 def _totals(growth: Growth, times: IntArray) -> FloatArray:
-    """Growth up to each time."""
     places = np.searchsorted(growth.times_ms, times, side="right")
     return np.concatenate([[0.0], growth.totals])[places]
 
 
 def _last_move(growth: Growth, last_ms: int) -> int:
-    """Time of the last growth."""
     moved = np.flatnonzero((np.diff(growth.totals, prepend=0.0) != 0) & (growth.times_ms <= last_ms))
     return int(growth.times_ms[moved[-1]]) if len(moved) else 0
 
 
 def _queue(store: Reader, from_ms: int, at_ms: int) -> float | None:
-    """What all queues held at a time."""
     selection = store.select([Matcher("__name__", MatchOperator.EQUAL, "ingest_queue_length")], from_ms, at_ms)
     newest = [values[-1] for _, _, values in selection.each() if len(values)]
     known = [float(value) for value in newest if abs(value) <= LARGEST_VALUE]

@@ -47,7 +47,6 @@ class FiguresOut(Schema):
 
     @property
     def ok_rate(self) -> float | None:
-        """Good answers per second."""
         return self.outcomes.get("ok", 0) / self.duration_seconds if self.duration_seconds > 0 else None
 
 
@@ -189,7 +188,6 @@ class RemarkOut(Schema):
 
 
 def missing_remark(code: str, text: str, **figures: float) -> RemarkOut:
-    """What cannot be told, so that it is not shown or not counted."""
     return RemarkOut(kind="missing", code=code, text=text, place=None, figures=figures)
 
 

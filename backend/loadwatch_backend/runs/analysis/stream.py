@@ -130,7 +130,6 @@ def _select(store: Reader, metric: str, run: str, from_ms: int, to_ms: int) -> S
 
 
 def _series(selection: Selection) -> Iterable[tuple[Labels, IntArray, FloatArray]]:
-    """Labels, times and values of each series that has numbers; stale markers and NaN left out."""
     for labels, times, values in selection.each():
         known = np.abs(values) <= LARGEST_VALUE
         if known.any():

@@ -33,7 +33,7 @@ GENERATOR_METRICS = frozenset({"rate", "ok_rate", "throughput"})
 
 
 def leans_on_generator(metric: str) -> bool:
-    """Whether a figure says nothing of the system when the generator itself was the limit."""
+    """Whether a metric says nothing about the system where the generator was the bottleneck."""
     return metric in GENERATOR_METRICS or is_latency(metric)
 
 
@@ -79,7 +79,6 @@ OUTCOME_COUNTS: Mapping[str, str] = {
     "assertions": "assertion",
     "others": "other",
 }
-"""Metric name to outcome."""
 
 METRICS: Mapping[str, Unit] = {
     **dict.fromkeys(LATENCIES, Unit.SECONDS),
@@ -103,12 +102,10 @@ def quantile_of(name: str) -> float | None:
 
 
 def is_latency(name: str) -> bool:
-    """Whether a metric is a response time."""
     return name in LATENCIES or quantile_of(name) is not None
 
 
 def metric_unit(name: str) -> Unit:
-    """Base unit of a metric of the load."""
     return Unit.SECONDS if is_latency(name) else METRICS[name]
 
 
@@ -121,8 +118,6 @@ class ThresholdError(InvalidError, code="threshold", title="Invalid threshold"):
 
 
 class Scope(StrEnum):
-    """Windows with a name."""
-
     STEADY = "steady"
     WHOLE = "whole"
 
@@ -150,8 +145,6 @@ class LoadMetric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnMetric:
-    """A figure of the user's own, which is of the whole run."""
-
     name: str
     own_unit: Unit = Unit.COUNT
 
@@ -204,7 +197,6 @@ class Threshold:
 
     @property
     def unit(self) -> Unit | None:
-        """Base unit of the metric; None for PromQL."""
         return unit_of(self.metric)
 
     def limit(self, target_rate: float | None) -> float | None:
@@ -242,7 +234,7 @@ def parse_threshold(
 
 
 def is_taken(name: str) -> bool:
-    """Whether no figure of the user's own can have this name."""
+    """Whether a name is reserved, so that no figure of the user's own can have it."""
     return name in METRICS or is_latency(name) or name in (*FUNCTIONS, "target", "over")
 
 
@@ -267,7 +259,7 @@ _TIME = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(ms|s|m|h)")
 
 
 class _Reader:
-    """A recursive descent over one text."""
+    """A recursive-descent parser of one threshold."""
 
     def __init__(self, text: str, signals: Mapping[str, Unit], own: Mapping[str, Unit], *, kept: bool) -> None:
         self._own = own
@@ -452,5 +444,4 @@ class _Reader:
 
 
 def _number(number: float) -> str:
-    """Shortest text that reads as the same float."""
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)

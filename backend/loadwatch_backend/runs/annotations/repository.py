@@ -16,8 +16,6 @@ from loadwatch_backend.runs.annotations.schemas import (
 
 
 class AnnotationTagRow(Base):
-    """One tag of an annotation."""
-
     __tablename__ = "annotation_tags"
     __table_args__ = BINARY_TEXT
 
@@ -50,7 +48,7 @@ class AnnotationRow(Base):
 
 
 MARKER = "marker"
-"""Tag, before that of the run, of what a line of a run's output made."""
+"""Tag of an annotation made from a line of a run's output; the run's id is its second tag."""
 
 
 def find_overlapping(
@@ -70,12 +68,11 @@ def find_overlapping(
 
 
 def find_annotation(session: Session, annotation_id: int) -> AnnotationRow | None:
-    """One annotation."""
     return session.get(AnnotationRow, annotation_id)
 
 
 def add_annotation(session: Session, row: AnnotationRow) -> None:
-    """Write a new one; it has its id then."""
+    """Add the row and flush it, so that it has an id."""
     session.add(row)
     session.flush()
 
@@ -89,17 +86,15 @@ def find_markers(session: Session, run_id: str) -> Sequence[AnnotationRow]:
 
 
 def delete_annotation(session: Session, row: AnnotationRow) -> None:
-    """Delete one with its tags."""
     session.delete(row)
 
 
 def replace_tags(session: Session, row: AnnotationRow, tags: Sequence[str]) -> None:
-    """Give one other tags; the old ones go first, since places and names are unique."""
+    """Replace the tags; the old ones are flushed first, since positions and names are unique."""
     row.tags.clear()
     session.flush()
     row.tags.extend(tag_rows(tags))
 
 
 def tag_rows(tags: Sequence[str]) -> list[AnnotationTagRow]:
-    """Rows for tags, in their order, each once."""
     return [AnnotationTagRow(position=position, tag=tag) for position, tag in enumerate(dict.fromkeys(tags))]

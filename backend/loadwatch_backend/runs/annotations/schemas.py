@@ -24,7 +24,6 @@ def _printable(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A name, or nothing."""
     return _printable(text) if text.strip() else ""
 
 

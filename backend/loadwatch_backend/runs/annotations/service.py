@@ -30,8 +30,6 @@ class AnnotationSpanError(InvalidError, code="annotation-span"):
 
 @dataclass(eq=False)
 class AnnotationService:
-    """Adds, lists, changes and deletes annotations."""
-
     _relational: Relational
     _clock: Clock
 
@@ -40,7 +38,6 @@ class AnnotationService:
         return [_out(row) for row in find_overlapping(session, start_ms, end_ms, tag, LIST_LIMIT)]
 
     def list(self, start_ms: int, end_ms: int, tag: str | None) -> list[AnnotationOut]:
-        """Annotations that overlap the span, in order of their start."""
         with self._relational.transaction() as session:
             return self.within(session, start_ms, end_ms, tag)
 

@@ -79,14 +79,11 @@ APPEND_SECONDS = 60.0
 BUSY_PAUSE_SECONDS = 0.2
 AHEAD_MS = 10 * 60_000
 _COPIED = (ArchivedRun.model_fields.keys() & COLUMNS) - FACT_COLUMNS - {"progress"}
-"""Columns that an archive holds as they are."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of all members: two archives of one run are the same bytes."""
 
 
 class Chosen(NamedTuple):
-    """What of a run's surroundings goes into its archive."""
-
     files: Collection[str] | None = None
     """Ids of the run's files; None: all of them."""
     annotations: bool = True
@@ -123,7 +120,6 @@ class _Export:
     """Opened one at a time: there may be hundreds. One that is deleted meanwhile breaks the answer off."""
 
     def chunks(self) -> Iterator[bytes]:
-        """The archive."""
         pipe = _Pipe()
         with zipfile.ZipFile(cast(Any, pipe), "w") as archive:
             for name, text in self.documents.items():
@@ -401,7 +397,6 @@ def _row(run: ArchivedRun, run_id: str, token: str | None, now_ms: int) -> RunRo
 
 
 def archived_notes(annotations: AnnotationService, session: Session, start_ms: int, end_ms: int) -> list[ArchivedNote]:
-    """Annotations that overlap the span, in order of their start."""
     found = annotations.within(session, start_ms, end_ms)
     return [ArchivedNote(**note.model_dump(include=set(ArchivedNote.model_fields))) for note in found]
 

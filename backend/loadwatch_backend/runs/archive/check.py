@@ -174,7 +174,7 @@ def _check_result(directory: Path) -> None:
 
 
 def _check_evidence(directory: Path) -> None:
-    """Each file that is named is there and is what was named, and no other."""
+    """Check that the listed files, and no others, are present with their size and digest."""
     known = read_document(directory, EVIDENCE, list[EvidenceFile])
     present = {path.name: path for path in (directory / EVIDENCE_FOLDER).iterdir()}
     if sorted(file.id for file in known) != sorted(present):
@@ -203,7 +203,6 @@ def _check_samples(path: Path, run: ArchivedRun) -> None:
 
 
 def main(archive: str, directory: str) -> None:
-    """See the module."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     found = None

@@ -79,12 +79,10 @@ _EVIDENCE_MEMBER = re.compile(rf"{EVIDENCE_FOLDER}/[0-9a-f]{{32}}")
 
 
 def is_evidence(name: str) -> bool:
-    """Whether a member is the content of a file of the run."""
     return _EVIDENCE_MEMBER.fullmatch(name) is not None
 
 
 def evidence_member(file_id: str) -> str:
-    """The member that holds the content of a file."""
     return f"{EVIDENCE_FOLDER}/{file_id}"
 
 
@@ -156,7 +154,6 @@ def read_document(directory: Path, name: str, kind: type[T]) -> T:
 
 
 def dump_list(documents: Sequence[Schema]) -> bytes:
-    """A member that is a list."""
     return b"[" + b",".join(one.model_dump_json().encode() for one in documents) + b"]"
 
 
@@ -182,7 +179,7 @@ MOST_SLICES = 200
 """Of one metric; the store bounds what a slice of a long run brings."""
 FREE_ROWS = 1_000_000
 ROWS_PER_BYTE = 64
-"""More rows than these and the free ones for its size has no honest file: regular samples take a fifth of a byte."""
+"""No honest file has more rows for each byte beyond `FREE_ROWS`: a regular sample takes 0.2 bytes."""
 MOST_TEXT_BYTES = 64 << 20
 """Labels of all series of one row group, as text."""
 MOST_LABELS = 64
@@ -250,7 +247,6 @@ def read_samples(path: Path) -> Iterator[SampleBatch]:
 
 
 def has_samples(path: Path) -> bool:
-    """Whether there is any in a file that was checked."""
     with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
         return bool(file.metadata.num_rows)
 

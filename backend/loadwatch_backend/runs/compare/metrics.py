@@ -90,7 +90,6 @@ def without_partial(values: FloatArray, seconds: Seconds, started_ms: int) -> Fl
 
 
 def run_series(run: RunOut, lane: Lane, axis: Axis) -> CompareSeries:
-    """A run's seconds on the common axis."""
     requests, good, failures = (without_partial(one, lane.seconds, run.started_ms) for one in lane_rates(lane.seconds))
     latency = lane.seconds.latency
     empty = np.full(len(requests), np.nan)
@@ -125,7 +124,6 @@ SCALE = Scale(margin=0.05, scatter=0.2, floor=0.000_01)
 
 
 def route_metric(metric: str, language: Language) -> MetricInfo | None:
-    """What a figure is; None where it is none of a route."""
     name = metric.removeprefix(ROUTE_PREFIX)
     if name == metric or not name:
         return None
@@ -140,21 +138,19 @@ def route_metric(metric: str, language: Language) -> MetricInfo | None:
 
 
 def route_value(run: RunOut, metric: str) -> float | None:
-    """Seconds a request; None where the run's findings could not tell."""
+    """Database seconds for each request of a route; None where the run's findings do not tell."""
     name = metric.removeprefix(ROUTE_PREFIX)
     routes = [] if run.diagnosis is None else run.diagnosis.routes
     return next((one.database_seconds for one in routes if one.name == name), None)
 
 
 def route_metrics(runs: Iterable[RunOut], language: Language) -> list[MetricInfo]:
-    """Of all routes that any of the runs knows, by their names."""
     names = {one.name for run in runs if run.diagnosis is not None for one in run.diagnosis.routes}
     found = [route_metric(f"{ROUTE_PREFIX}{name}", language) for name in sorted(names)[:MOST_ROUTES]]
     return [one for one in found if one is not None]
 
 
 def own_value(run: RunOut, name: str) -> float | None:
-    """A figure of the user's own."""
     return next((one.value for one in run.own_figures if one.name == name), None)
 
 
@@ -193,7 +189,6 @@ def own_metric(metric: str, runs: Iterable[RunOut]) -> "RunMetric | None":
 
 
 def own_metrics(runs: Sequence[RunOut]) -> "list[RunMetric]":
-    """All that any of the runs has, in their order."""
     names = dict.fromkeys(one.name for run in runs for one in run.own_figures)
     return [found for name in names if (found := own_metric(f"{OWN}{name}", runs)) is not None]
 
@@ -243,12 +238,10 @@ class RunMetric:
 
     @property
     def title(self) -> Words:
-        """What it is called."""
         return message_of("figures", f"title.{self.text or self.id}", name=self.id.removeprefix(OWN))
 
     @property
     def help(self) -> Words:
-        """What it is."""
         return message_of("figures", f"help.{self.text or self.id}")
 
 
@@ -258,7 +251,6 @@ def window_figures(run: RunOut) -> FiguresOut | None:
 
 
 def whole_figures(run: RunOut) -> FiguresOut | None:
-    """Figures of the whole run; None before there are any."""
     if run.requests is None:
         return None
     seconds = run.requests / run.rate if run.rate else 0.0
@@ -284,7 +276,7 @@ def _latency_seconds(column: int) -> Callable[[Seconds], FloatArray]:
 
 
 def _mean_seconds(seconds: Seconds) -> FloatArray:
-    """About the mean of each second, from its percentiles by trapezia: only how it scatters is asked of it."""
+    """Approximate mean of each second, by the trapezoidal rule over its percentiles; only for scatter."""
     if seconds.latency is None:
         return np.full(len(seconds.outcomes), np.nan)
     return seconds.latency @ _MEAN_WEIGHTS
@@ -298,14 +290,12 @@ _MEAN_WEIGHTS: FloatArray = np.concatenate(
 
 
 def _latency(id: str, seconds: Callable[[Seconds], FloatArray], scale: Scale, text: str = "latency") -> RunMetric:
-    """Of a percentile that runs do not keep there is no figure here."""
+    """A metric of response time; its figure is None for percentiles that runs do not store."""
     figure = _figure(lambda figures: getattr(figures.latency_seconds, id, None))
     return RunMetric(id, Unit.SECONDS, Orientation.MORE_IS_WORSE, scale, figure, seconds, text=text)
 
 
 def _failed(id: str, outcomes: Sequence[Outcome]) -> RunMetric:
-    """The share of requests that ended so."""
-
     def share(figures: FiguresOut) -> float | None:
         return sum(figures.outcomes.get(one, 0) for one in outcomes) / figures.requests if figures.requests else None
 
@@ -352,7 +342,6 @@ def _is_held(rate: float | None, target: float | None) -> bool:
 
 
 def signal_scale(unit: Unit) -> Scale:
-    """How a signal is compared."""
     return Scale(margin=0.05, scatter=SIGNAL_SCATTER, floor=_SIGNAL_FLOORS[unit])
 
 
@@ -389,7 +378,6 @@ def with_percentiles(names: Sequence[str]) -> list[RunMetric]:
 
 
 def describe_metric(metric: RunMetric, language: Language) -> MetricInfo:
-    """The metric as it is told to the page."""
     return MetricInfo(
         id=metric.id,
         title=metric.title.read(language),
@@ -471,7 +459,6 @@ class FigureReader:
         return self.describe_signal(signal, language)
 
     def describe_signal(self, signal: Signal, language: Language) -> MetricInfo:
-        """A signal as a figure."""
         return MetricInfo(
             id=SIGNAL_PREFIX + signal.id,
             title=self._signals.full_title(signal.id).read(language),
@@ -492,7 +479,6 @@ class FigureReader:
         return id
 
     def value(self, run: RunOut, metric: str) -> float | None:
-        """A figure of a run that is known by its id; None where nothing tells."""
         if metric in METRICS_BY_ID:
             return METRICS_BY_ID[metric].figure(run)
         if percentile_metric(metric) is not None:
@@ -518,7 +504,6 @@ class FigureReader:
         return {one.name: one.seconds[0] for one in self._runs.percentiles(run.id, [name]).endpoints} or None
 
     def signal_values(self, run: RunOut, signal: Signal) -> FloatArray:
-        """Values over the steady window."""
         found = self._of_signals.of(run, signal.id, lambda: self._values(run, signal))
         return np.empty(0) if found is None else found
 
@@ -527,7 +512,6 @@ class FigureReader:
         return found if len(found) else None
 
     def scale(self, metric: str, runs: Sequence[RunOut]) -> Scale:
-        """How a figure that is known by its id is compared between runs."""
         known = METRICS_BY_ID.get(metric) or percentile_metric(metric) or own_metric(metric, ())
         if known is not None:
             return scale_of(known, runs)

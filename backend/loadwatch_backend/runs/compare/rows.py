@@ -68,7 +68,6 @@ def past_repeats(runs: Sequence[RunOut], given: Collection[str]) -> list[list[Ru
 
 
 def _groups(runs: Iterable[RunOut], key: Callable[[RunOut], Hashable]) -> Collection[list[RunOut]]:
-    """Runs with the same key, in the order of the first of each."""
     members: dict[Hashable, list[RunOut]] = {}
     for run in runs:
         members.setdefault(key(run), []).append(run)
@@ -120,7 +119,6 @@ def _parameters(run: RunOut, runs: Sequence[RunOut]) -> list[str]:
 
 
 def _label(run: RunOut, runs: Sequence[RunOut]) -> str:
-    """The parameters and the commit that tell this group from the others, else its name or id."""
     parts = _parameters(run, runs)
     if run.commit and any(other.commit != run.commit for other in runs):
         parts.append(run.commit[:COMMIT_SHOWN])
@@ -137,7 +135,6 @@ class Nearness(StrEnum):
     NEAR = "near"
     FAR = "far"
     UNKNOWN = "unknown"
-    """Nothing told the limit."""
 
 
 def nearness(signal: Signal, values: FloatArray, reached: Sequence[ResourceReached]) -> Nearness | None:
@@ -201,7 +198,6 @@ def judge(difference: Difference | None, orientation: Orientation, reach: float,
 
 
 def direction(difference: Difference, orientation: Orientation, reach: float) -> ComparisonOpinion:
-    """The word alone."""
     if -reach < difference.low and difference.high < reach:
         return ComparisonOpinion.SAME
     if -reach <= difference.high and difference.low <= reach:
@@ -214,13 +210,12 @@ def direction(difference: Difference, orientation: Orientation, reach: float) ->
 
 GOOD, FAILED, SLOW = "ok_rate", "error_rate", "p95"
 TOLD = (GOOD, SLOW, FAILED, "signal:lag_max", "signal:rps_stored")
-"""Said in this order, as far as both sides have them."""
+"""Metrics of a headline, in this order, as far as both sides have them."""
 LEAST_FACTOR = 2.0
-"""From here on a change is said as a factor."""
+"""Ratio from which a change is stated as a factor."""
 
 
 def headlines(groups: Sequence[CompareGroup], rows: Sequence[CompareRow], language: Language) -> list[CompareHeadline]:
-    """One for each group but the first."""
     texts = Texts("compare", language)
     by_metric = {row.metric.id: row for row in rows}
     return [_headline(groups, place, by_metric, texts) for place in range(1, len(groups))]
@@ -247,7 +242,6 @@ def _headline(groups: Sequence[CompareGroup], place: int, rows: dict[str, Compar
 
 
 def _pair(row: CompareRow | None, place: int) -> _Pair | None:
-    """The base's cell and the group's; None where either has no figure."""
     if row is None or row.cells[0].value is None or row.cells[place].value is None:
         return None
     return row.cells[0], row.cells[place]
@@ -412,7 +406,7 @@ def _side(group: Sequence[Measured], scale: Scale) -> Side:
 
 
 def _below_zero(group: Sequence[Measured]) -> bool:
-    """Whether the figures cannot be held against each other: differences are ratios."""
+    """Whether a figure is negative: differences are ratios, so such figures are not compared."""
     return any(one.figure is not None and one.figure < 0 for one in group)
 
 
@@ -425,7 +419,6 @@ def _unjudged(runs: Sequence[Measured]) -> str:
 
 
 def _limits_differ(base: Sequence[Measured], group: Sequence[Measured]) -> bool:
-    """Whether the means of what can be reached are apart by more than a rounding."""
     before, after = ([one.limit for one in side if one.limit is not None] for side in (base, group))
     if not before or not after:
         return False

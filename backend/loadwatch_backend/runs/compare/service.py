@@ -75,7 +75,7 @@ LEAST_RUNS = 6
 """Three runs on each side: fewer cannot tell a new level from noise."""
 MAX_P_VALUE = 0.001
 LEAST_CHANGE = 0.02
-"""Smaller steps are found on long series, and nobody acts on them."""
+"""Smaller changes are found on long series, but nobody acts on them."""
 WINDOW = 30
 
 
@@ -101,13 +101,11 @@ def find_changes(values: Sequence[float]) -> list[LevelChange]:
 
 
 def trend_point(run: RunOut, series: str, value: float | None) -> TrendPoint:
-    """A run with its figure."""
     same = TrendPoint.model_fields.keys() & RunOut.model_fields.keys()
     return TrendPoint(run=run.id, series=series, value=value, **{name: getattr(run, name) for name in same})
 
 
 def level_changes(series: str, known: Sequence[tuple[RunOut, float]], orientation: Orientation) -> list[ChangePoint]:
-    """Where the level of a series changes, with the commits around it."""
     return [
         ChangePoint(
             series=series,
@@ -159,7 +157,6 @@ class CompareService:
         self._figures = FigureReader(runs, signals)
 
     def metrics(self, language: Language) -> MetricList:
-        """Figures of results first, then signals."""
         return self._figures.metrics(language)
 
     # Comparison -----------------------------------------------------------------------------------------------
@@ -367,7 +364,6 @@ class CompareService:
         )
 
     def _swept(self, by_value: Mapping[float, Sequence[RunOut]], metric: str, runs: Sequence[RunOut]) -> SweptFigure:
-        """A figure at each value of the parameter, of the runs that count."""
         scale = self._figures.scale(metric, runs)
         figures = {
             value: _numbers(self._figures.value(run, metric) for run in runs if counts(run))
@@ -429,13 +425,11 @@ def _interval(name: str, found: Interval | None) -> dict[str, float | None]:
 
 
 def _common_verdict(runs: Sequence[RunOut]) -> Verdict | None:
-    """The verdict of all runs that count; None where they differ or there are none."""
     verdicts = {run.verdict for run in runs if counts(run)}
     return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def _limit_of(run: RunOut, resource: str) -> float | None:
-    """What there was of a resource during a run, over all its holders; None where nothing told."""
     limits = [one.limit for one in run.resources if one.resource == resource]
     return sum(limits) if limits else None
 
@@ -447,7 +441,6 @@ def _row_if_any(
     measured: dict[str, Measured],
     past: Sequence[Sequence[float]],
 ) -> list[CompareRow]:
-    """A row where two runs at least have the figure: otherwise there is nothing to compare."""
     figures = [one.figure for one in measured.values() if one.figure is not None]
     if len(figures) < 2 or not any(figures):
         return []
@@ -466,7 +459,6 @@ def _zero(run: RunOut, align: Align) -> int:
 
 
 def _steady_part(values: FloatArray, run: RunOut) -> FloatArray:
-    """The seconds inside the steady window; all of them without one."""
     window = run.steady_window
     if window is None:
         return values

@@ -75,7 +75,6 @@ class Scale:
 
     @property
     def reach(self) -> float:
-        """The margin on the logarithmic scale."""
         return math.log1p(self.margin)
 
 
@@ -102,7 +101,6 @@ class Side:
 
     @property
     def centre(self) -> float:
-        """Mean of the runs on the logarithmic scale."""
         return float(np.average(self.logs, weights=self.weights))
 
 
@@ -143,7 +141,6 @@ def autocorrelation_time(values: FloatArray) -> float:
 
 
 def effective_count(values: FloatArray) -> float:
-    """How many independent measurements the values are worth."""
     return len(values) / autocorrelation_time(values) if len(values) else 0.0
 
 

@@ -22,7 +22,7 @@ SMALL_GAIN = 0.05
 SMALL_GAP = 1.25
 """Ratio of two values of a parameter between which no third is worth a run."""
 LARGEST_STEP = 2.0
-"""Beyond what was measured: whoever doubles comes to any value in few runs."""
+"""Bound of a step beyond the measured values: doubling reaches any value in few runs."""
 
 
 class SweptValue(NamedTuple):
@@ -89,14 +89,11 @@ def find_fall(
 
 
 class SweptFigure(NamedTuple):
-    """A figure over the values of a parameter."""
-
     scale: Scale
     between: Between
     values: Sequence[SweptValue]
 
     def at(self, value: float) -> Interval | None:
-        """Its mean there; None where no run counts."""
         found = next((one for one in self.values if one.parameter == value), None)
         return None if found is None else value_interval(found.side, self.between, self.scale.floor)
 
@@ -142,7 +139,6 @@ def next_value(values: Sequence[SweptValue], peak: Peak, orientation: Orientatio
 
 
 def _gap(one: float, other: float) -> float:
-    """Ratio of the larger to the smaller; infinite where one is not above zero, so that a ratio says nothing."""
     low, high = sorted((one, other))
     return high / low if low > 0 else float("inf")
 

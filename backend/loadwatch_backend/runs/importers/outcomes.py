@@ -21,7 +21,7 @@ _OBJECT = re.compile(r"0x[0-9a-fA-F]{6,}")
 _LONGEST = 300
 _LONGEST_LABEL = 500
 _LONGEST_READ = 10_000
-"""Of a text, before its beginning is looked at."""
+"""Characters of an error text that are read; the rest is cut off first."""
 
 
 def outcomes_of(status: IntArray, error_codes: npt.NDArray[np.int32] | None, texts: list[str]) -> npt.NDArray[np.uint8]:
@@ -60,7 +60,6 @@ def endpoint_of_url(method: str, url: str) -> str:
 
 
 def plain_label(label: str) -> str:
-    """A label in one line of bearable length."""
     if "\n" in label or "\r" in label or "\t" in label:
         label = " ".join(label.split())
     return label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
@@ -164,7 +163,6 @@ def figures(
 
 
 def outcomes_of_counts(status_codes: Mapping[str, int], errors: Iterable[tuple[str, int]]) -> Counter[Outcome]:
-    """Outcomes from counts by status and counts by error text."""
     found: Counter[Outcome] = Counter()
     for code, n in status_codes.items():
         found[outcome_of_status(int(code)) if code.isdecimal() and len(code) < 4 else Outcome.OTHER] += n

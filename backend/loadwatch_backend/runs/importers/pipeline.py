@@ -66,7 +66,6 @@ def recognise_parts(importers: Sequence[Importer], parts: Sequence[Part]) -> tup
 
 
 def unknown(importers: Sequence[Importer], parts: Sequence[Part]) -> UnknownFormatError:
-    """Says what the content looks like and what can be read."""
     known = "; ".join(importer.title for importer in importers)
     if len(parts) == 1:
         what = f"{parts[0].name or 'The file'} {describe(parts[0].head)}"
@@ -77,7 +76,6 @@ def unknown(importers: Sequence[Importer], parts: Sequence[Part]) -> UnknownForm
 
 
 def describe(head: bytes) -> str:
-    """What content looks like, in words that help to see a mix-up."""
     if not head:
         return "is empty"
     for magic, what in _MAGIC:
@@ -169,8 +167,6 @@ def read_result(
 
 
 class _Reporting(Accumulator):
-    """Tells the progress after each batch."""
-
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.report: Callable[[int], None] | None = None
@@ -293,7 +289,6 @@ def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportO
 
 
 def _known(importer: Importer, sink: Sink) -> dict[str, Any]:
-    """What every result says beside its figures."""
     return {
         "format": importer.name,
         "tool": importer.tool,
@@ -324,7 +319,6 @@ def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
 
 
 def _possible(figures: Figures) -> Figures:
-    """The figures without those that cannot be true."""
     lasted = 0 <= figures.duration_seconds <= LONGEST_RUN_DAYS * 86_400
     rates = (figures.rate, figures.throughput)
     if not lasted or any(rate is not None and rate < 0 for rate in rates):

@@ -219,7 +219,7 @@ def _check(stop: threading.Event) -> None:
 
 
 def _message(line: str) -> dict[str, Any]:
-    """A worker that crashes in the middle of a line is a crash, not a message."""
+    """The message of a line; empty where a crash of the worker cut the line off."""
     try:
         message: dict[str, Any] = json.loads(line)
     except ValueError:
@@ -235,7 +235,7 @@ def _keep_last(stream: IO[str], said: list[str]) -> None:
 
 
 def _empty(directory: Path) -> None:
-    """Nothing half-written stays; a killed worker could not tidy up."""
+    """Delete what a killed worker left half-written."""
     for path in directory.iterdir():
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)

@@ -28,7 +28,6 @@ TICK = 0.1
 
 
 def run(job: dict[str, Any], output: TextIO) -> int:
-    """Runs the job and writes its messages; gives the exit status."""
     messages = _Messages(output)
     directory = Path(job["directory"])
     try:
@@ -74,7 +73,7 @@ class _Messages:
             self._output.flush()
 
     def watch(self, progress: Callable[[], Progress]) -> None:
-        """Tells the progress in between, too: the server looks at its own wish to cancel whenever it hears of us."""
+        """Reports progress regularly: the server checks for a cancellation whenever a message arrives."""
 
         def tell() -> None:
             while True:
@@ -91,7 +90,6 @@ def _end_with(parent: TextIO) -> None:
 
 
 def main() -> int:
-    """Reads the job and runs it."""
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints must not stand between the messages
     job = json.loads(sys.stdin.readline())

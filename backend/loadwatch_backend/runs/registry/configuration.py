@@ -21,7 +21,7 @@ logger = structlog.get_logger(__name__)
 
 _SETTINGS: TypeAdapter[list[SettingOut]] = TypeAdapter(list[SettingOut])
 AHEAD_MS = 60_000
-"""So much may a run's time be after the server's, from clocks that are corrected by an estimate."""
+"""How far a run's time may be ahead of the server's: clocks are corrected by an estimate."""
 ORDER = tuple(SnapshotWhen)
 
 
@@ -66,7 +66,6 @@ class Configuration:
                 self.capture(run_id, when)
 
     def snapshots(self, run_id: str, *, everything: bool) -> SnapshotList:
-        """Before and after, as far as there are; the unimportant facts on demand."""
         with self._relational.transaction() as session:
             find_run(session, run_id)
             found = read_snapshots(session, run_id)

@@ -47,7 +47,7 @@ from loadwatch_backend.runs.schemas import (
 )
 
 MOST_KEPT = 20
-"""Of a run that many things ran out in; the first is shown, and the others are counted."""
+"""Most accusing findings kept of one run; the first is shown, and the others are counted."""
 
 SAMPLE_MS = 1_000
 IsMuted = Callable[[str, Mapping[str, str]], bool]
@@ -84,7 +84,6 @@ def kept_limits(said: FindingsOut | None) -> KeptLimits:
 
 
 def write_limits(kept: KeptLimits) -> str:
-    """As `first_limit` reads it, and as `repository` looks into it."""
     return kept.model_dump_json()
 
 
@@ -188,27 +187,22 @@ def pack(document: bytes) -> bytes:
 
 
 def unpack(packed: bytes) -> bytes:
-    """What `pack` was given."""
     return zlib.decompress(packed)
 
 
 def fact_values(facts: run_facts.RunFields) -> dict[str, object]:
-    """What is said of a run, by field."""
     return {fact.name: getattr(facts, fact.name) for fact in FACTS}
 
 
 def read_columns(row: RunRow) -> dict[str, object]:
-    """The facts that have columns."""
     return {name: read_column(row, name) for name in FACT_COLUMNS}
 
 
 def read_details(row: RunRow) -> RunDetails:
-    """What columns and the JSON document of a run hold."""
     return RunDetails.model_validate({**orjson.loads(row.details), **read_columns(row)})
 
 
 def write_details(row: RunRow, changes: Mapping[str, object]) -> None:
-    """Change some fields of `RunDetails`, each where it is kept."""
     for name in changes.keys() & FACT_COLUMNS:
         write_column(row, name, changes[name])
     if changes.keys() - FACT_COLUMNS:
@@ -222,19 +216,17 @@ def read_sparkline(row: RunRow) -> list[float | None]:
 
 
 def write_sparkline(values: list[float | None]) -> str:
-    """As `read_sparkline` reads it."""
     return orjson.dumps(values).decode()
 
 
 def read_window(row: RunRow) -> Window | None:
-    """The steady window set by hand."""
     if row.steady_from is None or row.steady_to is None:
         return None
     return Window(from_seconds=row.steady_from, to_seconds=row.steady_to)
 
 
 def is_silent(row: RunRow, now_ms: int) -> bool:
-    """Said to be running, and nothing was heard of it."""
+    """Whether the run is marked as running, but nothing was heard of it for `SILENT_MS`."""
     return row.state == RunState.RUNNING and now_ms - row.seen_ms > SILENT_MS
 
 
@@ -247,7 +239,6 @@ def end_of(row: RunRow, now_ms: int) -> int:
 
 
 def clock_of(row: RunRow) -> ClockOut:
-    """Both clocks."""
     start, end = row.skew_ms, row.skew_end_ms
     return ClockOut(
         skew_seconds=None if start is None else start / 1_000,
@@ -260,13 +251,12 @@ OF_VEGETA = "vegeta-estimates"
 
 
 def remarks_of_tool(remarks: Sequence[RemarkOut], tool: str) -> list[RemarkOut]:
-    """Without what is said of vegeta's own report where another tool wrote the file in vegeta's format."""
+    """Drops remarks on vegeta's own report where another tool wrote the file in vegeta's format."""
     is_vegeta = not tool or "vegeta" in tool.lower()
     return [one for one in remarks if is_vegeta or one.code != OF_VEGETA]
 
 
 def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: int) -> RunOut:
-    """The document of one run."""
     details = read_details(row)
     figures = None if analysis is None else analysis.figures
     fields = {
@@ -340,12 +330,10 @@ def _unmeasured(expression: str) -> ThresholdOut:
 
 
 def _is_whole(analysis: Analysis) -> bool:
-    """Whether what is called steady is all of the run."""
     return analysis.steady_window is None or analysis.steady_window.source is WindowSource.WHOLE
 
 
 def summary_out(row: RunRow, context: Context, is_muted: IsMuted, now_ms: int) -> RunSummary:
-    """A run's line in the list."""
     fields = {
         **{name: read_column(row, name) for name in RunSummary.model_fields.keys() & COLUMNS},
         "silent": is_silent(row, now_ms),
@@ -381,7 +369,6 @@ def reduce_extremes(values: FloatArray, width: int) -> FloatArray:
 
 
 def seconds_out(seconds: Seconds, max_points: int) -> SecondsOut:
-    """The document of at most `max_points` points."""
     count = len(seconds.outcomes)
     step = 1 if count <= max_points else math.ceil(count / (max_points // 2 * 2))
 

@@ -12,22 +12,20 @@ from loadwatch_backend.runs.registry.repository import find_news
 from loadwatch_backend.runs.schemas import RunOut
 
 LATE_MS = 900_000
-"""What could not be told for so long is no news any more."""
+"""Age beyond which an event is not reported any more."""
 RESULT_MS = 30_000
 """A result file comes within this time after the end of a run, or there is none."""
 ANALYSIS_MS = 120_000
-"""And is read within this time."""
+"""How long after the end of a run the analysis of its result is waited for."""
 STILL_SECONDS = 5.0
-"""While nobody writes and there are no news, the table is looked at so often."""
+"""Seconds between two looks at the table while nobody writes and there is no news."""
 OPEN_MS = 60_000
-"""An analysis that would tell whether rows are lost is waited for, and this long when it does not come."""
+"""How long an overdue analysis that would tell whether rows are lost is waited for."""
 OLD_RUN_MS = 3_600_000
 """A result that is imported later than this after the run's end is history."""
 
 
 class RunEvent(StrEnum):
-    """What became known of a run."""
-
     STARTED = "started"
     FINISHED = "finished"
 
@@ -70,7 +68,6 @@ class NewsDesk:
         return news
 
     def delivered(self, news: RunNews) -> None:
-        """It was told."""
         self._delivered.add((news.run.id, news.event))
 
     def _find(self, now_ms: int) -> list[tuple[str, RunEvent]]:

@@ -21,29 +21,25 @@ OLD = "old"
 
 
 class Places:
-    """Directories below the data directory."""
-
     def __init__(self, data: Path) -> None:
         self.data = data
         self.runs = data / "runs"
         self.imports = data / "imports"
 
     def files(self, run_id: str) -> RunFiles:
-        """Paths of a run's files, whether there are any or not."""
         return RunFiles(self.runs / run_id)
 
     def work(self, job: str) -> Path:
-        """A new directory for work in progress."""
         directory = self.imports / job
         directory.mkdir(parents=True)
         return directory
 
     def drop(self, job: str) -> None:
-        """The work is over, one way or the other."""
+        """Deletes the directory of a job, whether it succeeded or failed."""
         shutil.rmtree(self.imports / job, ignore_errors=True)
 
     def adopt(self, work: Path, made: Path, run_id: str, token: str) -> None:
-        """Make `made` the run's; undone by `restore`, and by the next start unless `token` is its own."""
+        """Makes `made` the run's; undone by `restore`, or at the next start if the run's token is another."""
         target = self.runs / run_id
         self.runs.mkdir(parents=True, exist_ok=True)
         (work / JOURNAL).write_bytes(orjson.dumps({"run": run_id, "token": token}))
@@ -52,14 +48,12 @@ class Places:
         made.rename(target)
 
     def restore(self, work: Path, run_id: str) -> None:
-        """Take back what `adopt` did."""
         target = self.runs / run_id
         shutil.rmtree(target, ignore_errors=True)
         if (work / OLD).exists():
             (work / OLD).rename(target)
 
     def remove(self, run_id: str) -> None:
-        """Delete a run's files."""
         shutil.rmtree(self.runs / run_id, ignore_errors=True)
 
     def mend(self, tokens: Callable[[], Collection[tuple[str, str | None]]]) -> None:
@@ -92,5 +86,4 @@ def _directories(parent: Path) -> list[Path]:
 
 
 def bytes_of(directory: Path) -> int:
-    """Size of all files of a directory."""
     return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file()) if directory.exists() else 0

@@ -39,9 +39,9 @@ APPEND_SECONDS = 120.0
 BATCH_SAMPLES = 100_000
 
 COUNTED = (REQUESTS, DURATION, BYTES)
-"""What tells the same requests as the result does: of these nothing that was streamed may stay beside it."""
+"""Metrics of the same requests as the result's; nothing streamed of them may stay beside it."""
 STATED = (TARGET_RATE, USERS)
-"""What a stream may know and a result not: it stays unless the result tells it, too."""
+"""Metrics that may be in a stream alone: they stay unless the result has them, too."""
 METADATA: Mapping[str, MetricMetadata] = {
     metric.name: MetricMetadata(type=metric.type, help=metric.help, unit=metric.unit)
     for metric in metrics_of("load")["loadtest"]

@@ -16,12 +16,12 @@ from loadwatch_backend.runs.schemas import SnapshotWhen
 
 Facts = Mapping[tuple[str, str], float]
 SECTIONS = frozenset({"cache", "tables", "host", "process"})
-"""What drifts by itself and makes two equal runs differ."""
+"""Sections whose values drift by themselves and make two equal runs differ."""
 MOST_TRIALS = 100
 
 
 def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | None]:
-    """What stood before the run, and the newest equal run, the pinned one before all; nothing without a scenario."""
+    """Facts before the run, and the newest equal run, pinned first; none without a scenario."""
     candidates = [reference_of(session, row), *find_before(session, row, MOST_TRIALS)] if row.scenario else []
     other = next((one for one in candidates if one is not None and _is_equal(one, row)), None)
     if other is None:

@@ -195,7 +195,6 @@ class Registry:
         return self.read(run_id)
 
     def pin(self, run_id: str, *, pinned: bool) -> RunOut:
-        """Make a run its scenario's baseline, or not."""
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
             if not pinned:
@@ -224,15 +223,12 @@ class Registry:
         )
 
     def marks(self) -> MarkList:
-        """Mutes and marks, the newest first."""
         return self._opinions.marks()
 
     def take_back(self, mark_id: int) -> None:
-        """Take a mute or a mark back."""
         self._opinions.take_back(mark_id)
 
     def deletion(self, run_id: str) -> Deletion:
-        """What would go with a run."""
         with self._relational.transaction() as session:
             row, places, now_ms = find_run(session, run_id), self._places.files(run_id), self._clock()
             start_ms, end_ms = window_of(row.started_ms, end_of(row, now_ms))
@@ -278,7 +274,6 @@ class Registry:
         return found
 
     def facets(self) -> RunFacets:
-        """Values in use."""
         with self._relational.transaction() as session:
             return find_facets(session)
 
@@ -294,7 +289,7 @@ class Registry:
             return self._out(session, row)
 
     def window(self, run_id: str) -> RunWindow:
-        """When a run was, analysed; raises as `read`."""
+        """Times and steady window of an analysed run; raises as `read`."""
         self._refresh(run_id)
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
@@ -311,7 +306,6 @@ class Registry:
         )
 
     def _refresh(self, run_id: str) -> None:
-        """Analyse it where what is kept is too old for a reader."""
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
             analysed_ms = find_analysed_ms(session, run_id)
@@ -351,7 +345,6 @@ class Registry:
             return [run_out(row, self._analyses.read_figures(session, row), found[row.id], now_ms) for row in rows]
 
     def difference(self, run_id: str, base: str) -> ConfigurationDifference:
-        """Configuration of a run against another's."""
         return self._configuration.difference(run_id, base)
 
     def percentile(self, run_id: str, name: str) -> float | None:

@@ -43,7 +43,7 @@ from loadwatch_backend.runs.schemas import FacetValue, LimitState, RunFacets, Ru
 FACET_LIMIT = 200
 MOST_NEWS = 100
 _SORT_COLUMNS = {RunSort.STARTED: "started_ms", RunSort.P95: "p95_seconds"}
-"""Orders that are not called as their column is."""
+"""Sort orders that are not named like their column."""
 
 
 def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
@@ -60,12 +60,10 @@ def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
 
 
 def has_run(session: Session, run_id: str) -> bool:
-    """Whether there is one."""
     return session.get(RunRow, run_id) is not None
 
 
 def add_run(session: Session, row: RunRow) -> None:
-    """Write a new one."""
     session.add(row)
     session.flush()
 
@@ -88,22 +86,18 @@ def delete_run(session: Session, run_id: str) -> None:
 
 
 def find_analysis(session: Session, run_id: str) -> RunAnalysisRow | None:
-    """The analysis that is kept."""
     return session.get(RunAnalysisRow, run_id)
 
 
 def find_analysed_ms(session: Session, run_id: str) -> int | None:
-    """When a run was analysed."""
     return session.scalar(select(RunAnalysisRow.analysed_ms).where(RunAnalysisRow.run_id == run_id))
 
 
 def find_snapshots(session: Session, run_id: str) -> Sequence[RunSnapshotRow]:
-    """Snapshots of a run's configuration."""
     return session.scalars(select(RunSnapshotRow).where(RunSnapshotRow.run_id == run_id)).all()
 
 
 def find_taken(session: Session, run_id: str) -> set[str]:
-    """Which snapshots of a run there are."""
     return set(session.scalars(select(RunSnapshotRow.taken).where(RunSnapshotRow.run_id == run_id)))
 
 
@@ -121,7 +115,6 @@ def find_running(session: Session, now_ms: int) -> Sequence[RunRow]:
 def _newest(
     session: Session, by: InstrumentedAttribute[Any], most: int | None, *where: ColumnElement[bool]
 ) -> Sequence[RunRow]:
-    """Runs for which all holds, the latest by a time first."""
     return session.scalars(select(RunRow).where(*where).order_by(by.desc(), RunRow.id.desc()).limit(most)).all()
 
 
@@ -142,13 +135,11 @@ def find_ended_since(session: Session, after_ms: int) -> Sequence[RunRow]:
 
 
 def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | None:
-    """The run that ended last in a span."""
     found = _newest(session, RunRow.ended_ms, 1, RunRow.ended_ms > after_ms, RunRow.ended_ms <= now_ms)
     return next(iter(found), None)
 
 
 def find_known(session: Session, run_ids: Collection[str]) -> Sequence[RunRow]:
-    """Those of the runs that are known."""
     return session.scalars(select(RunRow).where(RunRow.id.in_(run_ids))).all() if run_ids else ()
 
 
@@ -217,7 +208,6 @@ def find_before(session: Session, row: RunRow, most: int, *where: ColumnElement[
 
 
 def find_siblings(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
-    """Those of the same commit, too, newest first; at most so many."""
     return find_before(session, row, most, RunRow.commit == row.commit)
 
 
@@ -268,29 +258,24 @@ def _facet(session: Session, column: InstrumentedAttribute[str]) -> list[FacetVa
 
 
 def pin(session: Session, scenario: str, run_id: str) -> None:
-    """Make a run its scenario's baseline."""
     session.execute(delete(RunBaselineRow).where(RunBaselineRow.scenario == scenario))
     session.execute(delete(RunBaselineRow).where(RunBaselineRow.run_id == run_id))
     session.add(RunBaselineRow(scenario=scenario, run_id=run_id))
 
 
 def unpin(session: Session, run_id: str) -> None:
-    """The run is no baseline any more."""
     session.execute(delete(RunBaselineRow).where(RunBaselineRow.run_id == run_id))
 
 
 def find_baseline(session: Session, scenario: str) -> str | None:
-    """The pinned run of a scenario."""
     return session.scalar(select(RunBaselineRow.run_id).where(RunBaselineRow.scenario == scenario))
 
 
 def count_of(session: Session, table: type[RunReviewRow | RunSnapshotRow | RunShareRow], run_id: str) -> int:
-    """How many rows of a table belong to a run."""
     return session.scalar(select(func.count()).select_from(table).where(table.run_id == run_id)) or 0
 
 
 def all_tokens(relational: Relational) -> list[tuple[str, str | None]]:
-    """Ids of all runs with the tokens of their results."""
     with relational.transaction() as session:
         return list(session.execute(select(RunRow.id, RunRow.result_token)))
 

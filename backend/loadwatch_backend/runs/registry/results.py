@@ -27,7 +27,7 @@ from loadwatch_backend.runs.schemas import CheckedFields, ImportOut, ImportReque
 from loadwatch_backend.series.store.port import SampleStore
 
 FUTURE_MS = 24 * 3_600_000
-"""A clock in another time zone is no more than this ahead."""
+"""How far a clock in another time zone may be ahead."""
 
 
 class Arrival(NamedTuple):
@@ -41,7 +41,6 @@ class Arrival(NamedTuple):
 
     @property
     def work(self) -> Path:
-        """Where its files are, until they are the run's."""
         return self.upload.path.parent
 
 

@@ -88,7 +88,7 @@ def end_row(row: RunRow, given: RunFinish, now_ms: int) -> None:
 
 
 def markers_of(row: RunRow, given: RunFinish) -> list[AnnotationIn]:
-    """Lines of the output that were asked for, as annotations within the run."""
+    """Requested lines of the output as annotations, their times clamped to the run."""
     assert row.ended_ms is not None
     skew_ms = row.skew_ms or 0
     return [

@@ -27,8 +27,6 @@ Kept = TypeVar("Kept", "RunTagRow", "RunParameterRow")
 
 
 class RunTagRow(Base):
-    """One tag of a run."""
-
     __tablename__ = "run_tags"
     __table_args__ = BINARY_TEXT
 
@@ -117,7 +115,6 @@ FACT_COLUMNS = frozenset(fact.name for fact in FACTS) & COLUMNS
 
 
 def read_column(row: RunRow, name: str) -> object:
-    """A fact of a run."""
     if name == "tags":
         return [tag.tag for tag in row.tags]
     if name == "parameters":
@@ -161,8 +158,6 @@ class RunAnalysisRow(Base):
 
 
 class RunBaselineRow(Base):
-    """The pinned baseline of a scenario."""
-
     __tablename__ = "run_baselines"
     __table_args__ = BINARY_TEXT
 
@@ -212,8 +207,6 @@ class RunShareRow(Base):
 
 
 class MeetingRow(Base):
-    """A review meeting that has ended."""
-
     __tablename__ = "run_meetings"
     # Ids are never given twice; see annotations/repository.py.
     __table_args__ = NEW_IDS

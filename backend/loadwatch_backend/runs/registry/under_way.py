@@ -13,8 +13,6 @@ LATELY_MS = 3_600_000
 
 
 class UnderWay(NamedTuple):
-    """A run that goes on; `planned_seconds` is what was said beforehand of its duration."""
-
     id: str
     started_ms: int
     planned_seconds: float | None
@@ -32,7 +30,7 @@ def runs_under_way(relational: Relational, clock: Clock) -> Sequence[UnderWay]:
 
 
 class RunFacts(NamedTuple):
-    """A run, for what happens meanwhile. `ended_ms` of one of which nothing is heard is its last sign of life."""
+    """A run; `ended_ms` is None while it goes on, or its last sign of life where it fell silent."""
 
     title: str
     started_ms: int
@@ -57,7 +55,7 @@ def read_runs(relational: Relational, clock: Clock, run_ids: Collection[str]) ->
 
 
 def latest_began_ms(relational: Relational, clock: Clock) -> int | None:
-    """When the first of the runs began that are going on, else the last one that ended or fell silent; else None."""
+    """Earliest start of the runs under way, else the latest of those that just ended or fell silent."""
     now_ms = clock()
     with relational.transaction() as session:
         running = find_running(session, now_ms)

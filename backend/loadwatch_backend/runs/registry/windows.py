@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 MARGIN_MS = 5 * 60_000
-"""What came just before and after a run explains it."""
+"""The window of a run includes what came just before and after it, which explains it."""
 
 LONGEST_RUN_MS = 31 * 86_400_000
 LONGEST_RUN_TEXT = "a run lasts at most 31 days; times are milliseconds since the epoch, not seconds"

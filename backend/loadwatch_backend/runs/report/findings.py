@@ -64,7 +64,6 @@ def verdict_reasons(run: RunOut, language: Language) -> list[str]:
 
 
 def generator_text(check: GeneratorCheck, language: Language) -> str:
-    """Whether it could send what it was asked to, why not, and what else there is to say."""
     texts, given = Texts("reasons", language), _values(check)
     said = texts.known(f"state_{check.state}", check.state)
     # The rate that was sent, whatever the opinion: who reads it can judge for himself.
@@ -164,12 +163,10 @@ def first_evidence(run: RunOut) -> tuple[FindingOut, EvidenceOut] | None:
 
 
 def read(text: TextOut, language: Language) -> str:
-    """The text in a language."""
     return text.ja if language is Language.JA else text.en
 
 
 def headline_text(said: HeadlineOut, language: Language) -> str:
-    """What is said first, in one line."""
     texts, title, text = Texts("findings", language), read(said.title, language), read(said.text, language)
     if said.certainty is None:
         return f"{title}: {text}".rstrip(": ")

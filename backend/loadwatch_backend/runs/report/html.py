@@ -65,7 +65,6 @@ class ShownFigure:
 
 
 def shown_figures(run: RunOut, language: Language) -> list[ShownFigure]:
-    """All of them, in their order."""
     texts = Texts("report", language)
     said = {f"{OWN}{one.name}": Words(one.detail, one.detail_ja).read(language) for one in run.own_figures}
     return [_shown(one, texts, said.get(one.id, "")) for one in run.key_figures]
@@ -96,7 +95,7 @@ def _shown(one: KeyFigure, texts: Texts, detail: str) -> ShownFigure:
 
 
 def _against(one: KeyFigure, texts: Texts) -> str:
-    """A threshold says its limit itself."""
+    """What the figure is held against; empty for a threshold, which states its limit itself."""
     if one.against is None or one.base not in _OF:
         return ""
     counted = one.unit == "count"
@@ -111,8 +110,6 @@ SIGNS = {"met": "✓", "missed": "✕", "not-measured": "?"}
 
 
 class ActionLine(NamedTuple):
-    """An action with its state, owner and day; and what the newest run that scored it says, empty before one did."""
-
     text: str
     expected: str
     facts: Sequence[str]
@@ -216,12 +213,10 @@ def page_headers() -> Mapping[str, str]:
 
 
 def render_html(report: Report, language: Language) -> str:
-    """The whole page."""
     return render("report.html.j2", report, language)
 
 
 def render(template: str, report: Report, language: Language, **functions: Callable[[str], str]) -> str:
-    """The report by a template, which may use further functions."""
     run = report.run
     return _template(template).render(
         **functions,
@@ -277,7 +272,6 @@ def render_gone(language: Language) -> str:
 
 
 def written(review: ReviewOut) -> Sequence[tuple[str, str]]:
-    """The texts of a review that somebody wrote, by the key of their heading."""
     texts = (
         ("approach", review.approach),
         ("outcome_text", review.outcome),

@@ -30,9 +30,9 @@ from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots import ConfigurationDifference
 
 MOST_BYTES = 8 << 20
-"""Of pictures within one report."""
+"""Most bytes of pictures within one report."""
 MOST_TEXT_BYTES = 128 << 10
-"""Of the beginning of a text; further ones are left out, and that is said."""
+"""Most bytes shown of a text, from its beginning; the report says where it was cut."""
 
 
 class ReportFilesError(InvalidError, code="report-files"):
@@ -161,8 +161,6 @@ class RunReport(RunOut):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRow:
-    """A figure of the summary: over the steady window, over the whole run, and in the baseline."""
-
     key: str
     unit: str
     steady: float | None
@@ -192,7 +190,6 @@ def mixed_key(names: Sequence[str]) -> str:
 
 
 def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
-    """The figures that a reader looks for first."""
     steady, whole = _figures(run.steady), _figures(whole_figures(run))
     base = {} if baseline is None else _figures(window_figures(baseline))
     return [
@@ -203,7 +200,6 @@ def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
 
 
 FIRST = ("requests", "rate", "success", "min", "p50", "p95", "p99", "max")
-"""What of the summary is read first; the others stand below."""
 _SUMMARY: Sequence[tuple[str, str]] = (
     ("requests", "count"),
     ("rate", "per_second"),
@@ -240,7 +236,6 @@ LEAST_COVERAGE = 0.95
 LEADS = 0.2
 MOST_TEXT = 160
 COUNTED = ("requests", "answers", "p50", "p99", "max")
-"""What was counted of a route, as columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,7 +337,6 @@ _COLUMNS: Mapping[str, Callable[[StatementOut], str]] = {
     "no_index": _share_of_calls,
     "change": lambda one: _change(one.mean_seconds, None if one.base is None else one.base.mean_seconds),
 }
-"""Columns of statements, by the keys of their heads."""
 
 
 def _statement(one: StatementOut, of: Sequence[StatementOut]) -> StatementRow:
@@ -460,7 +454,6 @@ def _notes(cost: CostOut, counted: bool, statements: StatementsOut | None, t: Te
 
 
 def _asking(statements: StatementsOut, t: Texts) -> Sequence[str]:
-    """How much of all that was executed the table of statements holds."""
     if statements.coverage is None or statements.coverage < LEAST_COVERAGE:
         return statements.remarks
     return [t("why_covered", share=format_value(statements.coverage, "ratio")), *statements.remarks]

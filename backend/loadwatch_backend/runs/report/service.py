@@ -148,8 +148,6 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report as it is sent."""
-
     filename: str
     media_type: str
     body: bytes
@@ -211,12 +209,10 @@ class ReportService:
         return found
 
     def render_gone(self, language: Language) -> Document:
-        """What a browser shows of a share link that opens nothing."""
         body = render_gone(language).encode()
         return Document(filename="gone.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers())
 
     def _kept(self, run_id: str, file_id: str) -> StoredEvidence | None:
-        """A file of the run; None where it is no more."""
         try:
             found = self._files.open(file_id)
         except NotFoundError:
@@ -264,7 +260,6 @@ class ReportService:
         )
 
     def _kept_with(self, run: RunOut, language: Language, parts: "_Parts") -> dict[str, Any]:
-        """What every form of a report says beside the run."""
         tables = self._tables
         return {
             "cost": parts.read("why", lambda: tables.costs.of_run(tables.held(run.id), language)),

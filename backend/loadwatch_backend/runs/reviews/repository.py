@@ -13,7 +13,6 @@ from loadwatch_backend.runs.reviews import schemas
 
 
 def add(session: Session, row: RunReviewRow | MeetingRow | RunShareRow) -> None:
-    """Write a new one."""
     session.add(row)
 
 
@@ -24,7 +23,6 @@ def find_versions(session: Session, run_id: str) -> Sequence[RunReviewRow]:
 
 
 def find_newest(session: Session, run_id: str) -> RunReviewRow | None:
-    """The newest version of a review."""
     query = select(RunReviewRow).where(RunReviewRow.run_id == run_id).order_by(RunReviewRow.version.desc()).limit(1)
     return session.scalars(query).one_or_none()
 
@@ -146,7 +144,6 @@ def read_scores(session: Session, *, of: str | None = None, by: str | None = Non
 
 
 def read_archived_scores(session: Session, run_id: str) -> list[schemas.ArchivedScore]:
-    """What a run says of actions, as it is kept."""
     query = select(Score).where(Score.run_id == run_id).order_by(Score.action_run_id, Score.action_id)
     return [_archived(row) for row in session.scalars(query)]
 

@@ -117,18 +117,15 @@ class Reviews:
         return self.read(run_id)
 
     def history(self, run_id: str) -> ReviewHistory:
-        """All versions, the newest first."""
         with self._relational.transaction() as session:
             find_run(session, run_id)
             return ReviewHistory(versions=read_versions(session, run_id)[::-1])
 
     def next_meeting(self) -> Meeting:
-        """Runs since the last meeting."""
         with self._relational.transaction() as session:
             return _meeting(session)
 
     def end_meeting(self, given: MeetingIn) -> Meeting:
-        """Note that the meeting has ended; returns it with its runs."""
         with self._relational.transaction() as session:
             meeting = _meeting(session, given.scenario)
             attendees = orjson.dumps(given.attendees).decode()
@@ -151,7 +148,7 @@ class Reviews:
     def _measure(
         self, run: RunRow, baseline: RunRow | None, review: ReviewFields
     ) -> tuple[list[MeasuredImpact], dict[str, ThresholdOut]]:
-        """What became of expectations and monitored signals; and what actions expect of later runs, in this one."""
+        """Impacts of expectations and monitored signals, and thresholds of actions measured in this run."""
         if run.state == RunState.RUNNING:
             return [], {}
         asked = [_Question(shown=one.expression, text=one.expression, is_expected=True) for one in review.expected]
@@ -179,7 +176,6 @@ class _Question(NamedTuple):
 
 
 def read_versions(session: Session, run_id: str) -> list[ReviewVersion]:
-    """All versions, the oldest first."""
     return [_version(row) for row in find_versions(session, run_id)]
 
 

@@ -12,7 +12,6 @@ from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.fields import Finite, Line, RunId, Text, printable
 
 MOST_ACTIONS = 50
-"""Of one review."""
 OWNER_LENGTH = 100
 ActionId = Annotated[str, Field(pattern=r"^[a-z0-9]{1,16}$", description="Made by whoever writes it; stays.")]
 

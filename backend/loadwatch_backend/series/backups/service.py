@@ -29,7 +29,7 @@ from loadwatch_backend.series.store.port import SampleCopier, SampleStore
 log = structlog.get_logger(__name__)
 
 WORK = "backup"
-"""Below the data directory: what is on its way; emptied at the start and after each backup."""
+"""Below the data directory: backups in progress; emptied at the start and after each backup."""
 FOLDERS = ("runs", "evidence")
 ARRIVING = "evidence/.incoming/"
 SETTINGS = "loadwatch.yml"

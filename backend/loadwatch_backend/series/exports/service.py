@@ -51,8 +51,6 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """One family: its samples belong to these `metrics`, in this order."""
-
     name: str
     type: str
     help: str
@@ -122,13 +120,12 @@ GroupKey = tuple[tuple[str, str], ...]
 
 
 def group_key(labels: Labels, family: Family) -> GroupKey:
-    """Which metric of the family a series belongs to."""
     without = ("__name__", family.point_label)
     return tuple(sorted(pair for pair in labels.items() if pair[0] not in without))
 
 
 def head(family: Family) -> bytes:
-    """The lines before a family's samples."""
+    """The TYPE, UNIT and HELP lines of a family."""
     name = family.name if _METRIC_NAME.fullmatch(family.name) else quoted(family.name)
     lines = [f"# TYPE {name} {family.type}"]
     if family.unit:
@@ -206,7 +203,7 @@ def _times(times: npt.NDArray[np.int64]) -> list[str]:
 
 BLOCK_SAMPLES = 200_000
 SAMPLE_BYTES = 320
-"""A sample while a block is read and written: its columns, what they are read from, and the text of its line."""
+"""Memory of a sample while a block is read and written: columns, their source, its line of text."""
 MOST_GROUPS = 200
 """Metrics of a family that are read at once."""
 _PATTERN_CHARACTERS = 4_000
@@ -219,13 +216,10 @@ class _BlockFullError(Exception):
 
 
 class _Block(NamedTuple):
-    """`Reading` of one block."""
-
     most_samples: int
     cancellation: Cancellation
 
     def reserve(self, samples: int) -> None:
-        """See `Reading`."""
         if samples > self.most_samples:
             raise _BlockFullError
 
@@ -271,10 +265,9 @@ class _FamilyText:
         # What the selectors leave out of a metric, one bucket say, stays out.
         self._series = {frozenset(one.items()) for one in labels}
         self._length_ms: int | None = None
-        """Of a span that fitted, for the next metric that is read span by span."""
+        """Length of a span that fitted a block; the next metric read span by span starts with it."""
 
     def pieces(self, start_ms: int, end_ms: int) -> Iterator[bytes]:
-        """The family's samples."""
         at, size = 0, MOST_GROUPS
         while at < len(self._groups):
             groups = self._groups[at : at + size]

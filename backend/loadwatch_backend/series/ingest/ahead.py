@@ -15,7 +15,7 @@ from loadwatch_backend.series.ingest.decode import FreshSeries
 from loadwatch_backend.series.store.remote_pb2 import TimeSeries
 
 AHEAD_MS = 10_000
-"""From here on a sender is named; less is a matter for the clocks of two hosts."""
+"""How far ahead a sender must be to be named; less may come from the clocks of two hosts."""
 
 MOST_SENDERS = 200
 FORGET_MS = 300_000

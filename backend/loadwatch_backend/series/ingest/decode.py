@@ -99,7 +99,6 @@ class FreshSeries:
     labels: LabelPairs
     prefix: bytes | None
     problem: str | None = None
-    """Why its labels cannot be known."""
 
 
 class MetadataEntry(NamedTuple):
@@ -121,7 +120,6 @@ class MetadataTable:
         self.left_out = 0
 
     def add(self, kind: int, metric: bytes, help: bytes, unit: bytes) -> None:
-        """One more was sent."""
         # No longer than a label's value may be: longer names are left out by the service, which needs one byte more.
         name = metric[: self._limits.label_value_bytes + 1]
         self._room -= len(help[:_LONGEST_HELP]) + len(unit[:_LONGEST_HELP])
@@ -132,11 +130,9 @@ class MetadataTable:
 
     @property
     def is_used(self) -> bool:
-        """Whether any was sent."""
         return bool(self._entries or self.left_out)
 
     def entries(self) -> Sequence[MetadataEntry]:
-        """All that is kept."""
         return tuple(self._entries.values())
 
 

@@ -37,12 +37,10 @@ _PARTS = {
 
 @dataclass(slots=True)
 class _Table:
-    """The symbols of a request, and what was made of them so far."""
-
     symbols: Sequence[bytes]
     entries: Entries
     room: int
-    """Bytes that the labels of series may have which are to be remembered."""
+    """Bytes that the labels of series to be remembered may still take."""
     encoded: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
     seen_metadata: set[tuple[bytes, int, int, int]] = field(default_factory=set[tuple[bytes, int, int, int]])
 

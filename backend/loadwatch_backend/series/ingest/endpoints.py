@@ -38,8 +38,6 @@ _thread = CapacityLimiter(1)
 
 
 class Version(NamedTuple):
-    """A version of remote write: how its message is read, and whether its sender is told how much was written."""
-
     read: Read
     counted: bool
 

@@ -14,10 +14,9 @@ class SamplesRejectedError(BadRequestError, code="samples-rejected", title="Some
     """Some samples were refused; all others of the request are on disk."""
 
     written: Mapping[str, str] = MappingProxyType({})
-    """What a sender is told of the others."""
+    """Response headers that tell the sender how much was written."""
 
     def headers(self) -> dict[str, str]:
-        """See `ProblemError.headers`."""
         return dict(self.written)
 
 

@@ -40,7 +40,6 @@ class _Layout:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays."""
         kept = (self.fixed, self.mask, self.series, self.values_at, self.times_at)
         return sum(array.nbytes for array in kept) + (0 if self.long is None else self.long.nbytes)
 
@@ -53,7 +52,6 @@ class Layouts:
         self._layouts: dict[Hashable, _Layout] = {}
         self._seen: dict[Hashable, None] = {}
         self.nbytes = 0
-        """Memory that they take."""
 
     def read(self, data: bytes) -> WriteColumns | None:
         """The columns of a request that is laid out like an earlier one; None when none was."""
@@ -72,7 +70,6 @@ class Layouts:
         return WriteColumns(series=layout.series, timestamps=_times(words[layout.times_at]), values=values)
 
     def note(self, data: bytes, columns: WriteColumns) -> None:
-        """A request was scanned, and `columns` is what it holds."""
         if columns.tails is None or not len(columns.tails) or len(data) > MOST_BYTES:
             return
         key = _key_of(data)

@@ -53,8 +53,6 @@ class Admission(NamedTuple):
 
 
 class SenderFigures(NamedTuple):
-    """What one sender does; for /metrics."""
-
     active_series: int
     new_series: int
     refused_total: int
@@ -73,7 +71,7 @@ class Senders:
         self._minute = np.zeros(1024, np.uint32)
 
     def note(self, sender: str, series: Ids, now_ms: int) -> None:
-        """These series have come from it; of a request, with repeats."""
+        """Notes that series came from a sender; `series` may hold repeats."""
         if not len(series):
             return
         minute = now_ms // MINUTE_MS
@@ -114,19 +112,16 @@ class Senders:
         return Admission(series=taken, problem=problem)
 
     def take_back(self, sender: str, series: int, now_ms: int) -> None:
-        """So many of what was just admitted were not made after all."""
         minute = now_ms // MINUTE_MS
         with self._lock:
             by_minute = self._account(sender, minute).new_by_minute
             by_minute[minute] = max(by_minute[minute] - series, 0)
 
     def refuse(self, sender: str, samples: int, now_ms: int) -> None:
-        """Samples of it were refused for one of these limits."""
         with self._lock:
             self._account(sender, now_ms // MINUTE_MS).refused_total += samples
 
     def figures(self, now_ms: int) -> Mapping[str, SenderFigures]:
-        """Of all senders that are told apart, by name."""
         minute = now_ms // MINUTE_MS
         with self._lock:
             return {

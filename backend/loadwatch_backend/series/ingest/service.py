@@ -74,7 +74,6 @@ class Push:
     histograms: int = 0
     """Native histograms that came with it and are not stored."""
     refused_rows: tuple[int, ...] = ()
-    """Which rows of the columns were refused."""
 
     def refusing_histograms(self) -> "Push":
         """The same for a sender that reads how much was written: native histograms are among what was refused."""
@@ -124,12 +123,10 @@ class IngestCounts:
         self.rejected_requests_total: Counter[Reason] = Counter()
 
     def refuse_request(self, reason: Reason) -> None:
-        """A whole request was refused."""
         with self._lock:
             self.rejected_requests_total[reason] += 1
 
     def take(self, columns: WriteColumns, samples: int, rejected: tuple[Rejection, ...]) -> None:
-        """A request was decoded and its good samples were queued."""
         with self._lock:
             self.requests_total += 1
             self.samples_total += samples
@@ -139,12 +136,10 @@ class IngestCounts:
                 self.rejected_samples_total[rejection.reason] += rejection.samples
 
     def refuse_samples(self, reason: Reason, samples: int) -> None:
-        """Some samples, or points, never became rows."""
         with self._lock:
             self.rejected_samples_total[reason] += samples
 
     def skip_metadata(self, entries: int) -> None:
-        """Metadata was left out because too much of it is known already."""
         with self._lock:
             self.metadata_skipped_total += entries
 
@@ -174,7 +169,6 @@ class IngestService:
 
     @property
     def commits_fail(self) -> bool:
-        """Whether the disk refuses samples at present."""
         return self._store.statistics().commits_fail
 
     def push(self, body: bytes, read: Read = decode, sender: Sender = _ANYBODY) -> Push:
@@ -274,7 +268,6 @@ class IngestService:
 
     @contextmanager
     def counting_refusals(self) -> Generator[None]:
-        """Count what refuses a request within."""
         try:
             yield
         except (MalformedError, WriteTooLargeError, StoreBusyError) as error:
@@ -391,7 +384,6 @@ class IngestService:
     def _admit(
         self, wanted: list[tuple[int, Labels]], sender: str, samples: npt.NDArray[np.int64], rejections: Rejections
     ) -> list[tuple[int, Labels]]:
-        """Those of the new series that the sender's own limits allow."""
         if not wanted:
             return wanted
         now_ms = self.clock()
@@ -445,7 +437,7 @@ class IngestService:
             self._store.put_metadata(accepted)
 
     def _known_series(self, sender: Sender) -> dict[bytes, int]:
-        """Of a sender that is limited to jobs all labels are read."""
+        """Ids of known series; none for a sender limited to jobs, of which all labels are read."""
         if sender.jobs:
             return {}
         generation = self._store.generation()

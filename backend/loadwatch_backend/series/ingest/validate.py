@@ -12,7 +12,6 @@ from loadwatch_backend.series.ingest.decode import IngestLimits, LabelPairs
 
 _SHOWN = 80
 SHOWN_REJECTIONS = 5
-"""Rejections of one request that its sender is told in words."""
 
 
 class Reason(StrEnum):
@@ -65,15 +64,12 @@ class Rejection(NamedTuple):
 
 
 class Rejections:
-    """Collects what was refused: the first few with their details, the others as sums."""
-
     def __init__(self) -> None:
         self._told: list[Rejection] = []
         self._samples: Counter[Reason] = Counter()
         self._times: Counter[Reason] = Counter()
 
     def add(self, reason: Reason, samples: int, detail: str) -> None:
-        """One more was refused."""
         if len(self._told) < SHOWN_REJECTIONS:
             self._told.append(Rejection(reason=reason, samples=samples, detail=detail))
         else:
@@ -81,7 +77,6 @@ class Rejections:
             self._times[reason] += 1
 
     def all(self) -> tuple[Rejection, ...]:
-        """What was refused, first things first."""
         rest = (Rejection(reason, self._samples[reason], "", times) for reason, times in self._times.items())
         return (*self._told, *rest)
 
@@ -127,7 +122,6 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
 
 
 def label_bytes(pairs: LabelPairs) -> int:
-    """Names and values together."""
     return sum(len(name) + len(value) for name, value in pairs)
 
 

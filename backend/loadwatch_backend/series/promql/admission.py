@@ -56,14 +56,13 @@ class MemoryPool:
         """Queries that failed because they needed more than one may have, even in the smallest slices."""
         self._wait_seconds = wait_seconds
         self.used_bytes = 0
-        """What all queries hold now."""
         self._changed = threading.Condition()
         self._takers: dict[int, Ticket] = {}
         self._last = 0
         self._cancelled = ""
 
     def ticket(self) -> "Ticket":
-        """For one query; it has to be closed."""
+        """Opens a ticket for one query; the caller has to close it."""
         with self._changed:
             self._last += 1
             ticket = self._takers[self._last] = Ticket(self, self._last)
@@ -79,7 +78,6 @@ class MemoryPool:
                 ticket.cancellation.cancel(reason)
 
     def take(self, ticket: "Ticket", count: int) -> None:
-        """See `Ticket.take`."""
         if ticket.held_bytes + count > self.query_bytes:
             raise QueryMemoryError(
                 f"the query needs more than the {self.query_bytes // MEBIBYTE} MiB of memory that one query may have:"
@@ -105,14 +103,12 @@ class MemoryPool:
         return self.used_bytes + count + needed <= self.total_bytes
 
     def give(self, ticket: "Ticket", count: int) -> None:
-        """See `Ticket.give`."""
         with self._changed:
             self.used_bytes -= count
             ticket.held_bytes -= count
             self._changed.notify_all()
 
     def settle(self, number: int) -> None:
-        """See `Ticket.settle`."""
         with self._changed:
             self._takers.pop(number, None)
             self._changed.notify_all()
@@ -129,7 +125,6 @@ class Ticket:
 
     @property
     def room_bytes(self) -> int:
-        """What it may still take."""
         return self._pool.query_bytes - self.held_bytes
 
     def take(self, count: int) -> None:
@@ -143,7 +138,6 @@ class Ticket:
         self._pool.take(self, count)
 
     def give(self, count: int) -> None:
-        """Give back what is no longer used."""
         self._pool.give(self, count)
 
     @contextmanager
@@ -157,7 +151,7 @@ class Ticket:
 
     @contextmanager
     def working(self, count: int) -> Generator[None]:
-        """Memory for the time of a block, with what is taken meanwhile."""
+        """Takes memory for a block, and gives it back at its end with what was taken within."""
         before = self.held_bytes
         try:
             self.take(count)
@@ -180,30 +174,20 @@ GONE = "whoever asked has closed the connection"
 
 
 class Refusal(StrEnum):
-    """Why a query was not answered, apart from what is wrong with it."""
-
     FULL = "full"
     """Too many of its user's, or of all, were waiting already."""
     WAITED = "waited"
     """Its turn did not come in time."""
     GONE = "gone"
-    """Its client closed the connection."""
     STOPPING = "stopping"
-    """The server was stopping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSettings:
-    """Limits of one queue."""
-
     at_once: int
-    """Queries that are evaluated at once."""
     wait_seconds: float = 30.0
-    """How long one may wait for its turn."""
     most_waiting: int = 1_000
-    """Queries that may wait in all."""
     most_waiting_of_user: int = 100
-    """Queries of one user that may wait."""
 
 
 @dataclass(slots=True)
@@ -238,12 +222,10 @@ class QueryQueue:
 
     @property
     def running(self) -> int:
-        """Queries that have their turn."""
         return self._used
 
     @property
     def waiting(self) -> int:
-        """Queries that wait for it."""
         return sum(len(one) for one in list(self._waiting.values()))
 
     async def run(self, user: str, gone: Gone, work: Callable[[Ticket], Result]) -> tuple[Result, Ticket]:
@@ -283,7 +265,7 @@ class QueryQueue:
         return await asyncio.get_running_loop().run_in_executor(self._writers, next, pieces, b"")
 
     def close(self, ticket: Ticket) -> None:
-        """The answer has been sent, or never will be."""
+        """Must be called once the answer has been sent, or never will be."""
         self._sending.discard(ticket)
         ticket.close()
 
@@ -394,12 +376,11 @@ def _call(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
 
 
 def cores() -> int:
-    """How many threads of this process can run at once."""
     return len(os.sched_getaffinity(0))
 
 
 API_SHARE, PAGES_SHARE, SERVER_SHARE, RULES_SHARE = 4, 1, 1, 2
-"""Eighths of all memory."""
+"""Shares of the memory of all queries, in eighths."""
 
 
 class Queries:
@@ -432,12 +413,10 @@ class Queries:
 
     @property
     def queues(self) -> Mapping[str, QueryQueue]:
-        """By name."""
         return {"api": self.api, "exports": self.exports, "pages": self.pages}
 
     @property
     def memory(self) -> Mapping[str, MemoryPool]:
-        """By name."""
         return {"api": self.api.memory, "pages": self.pages.memory, "server": self.server, "rules": self.rules}
 
     def stop(self) -> None:
@@ -468,11 +447,9 @@ class SliceReading:
 
     @property
     def cancellation(self) -> Cancellation:
-        """See `Reading`."""
         return self.ticket.cancellation
 
     def reserve(self, samples: int) -> None:
-        """See `Reading`."""
         if samples > self.most_samples:
             raise SliceTooLargeError(samples)
         self.ticket.take(samples * READ_BYTES)

@@ -36,7 +36,6 @@ class _Groups:
         self.starts = np.searchsorted(self.of_row[self.order], np.arange(len(self.labels)))
 
     def rows(self) -> list[IntArray]:
-        """The rows of each group, in their order."""
         return np.split(self.order, self.starts[1:])
 
 
@@ -193,7 +192,7 @@ def _limit_ratio(matrix: Matrix, ratio: FloatArray) -> Matrix:
 
 
 def _place(labels: Labels) -> float:
-    """The same number from 0 up to 1 for the same labels, evenly spread over all."""
+    """A hash in [0, 1): the same for the same labels, evenly spread over all."""
     digest = hashlib.blake2b(repr(label_key(labels)).encode(errors="surrogatepass"), digest_size=6).digest()
     return int.from_bytes(digest) / 2**48
 

@@ -161,39 +161,33 @@ def pass_range(store: QueryPasser, text: str, grid: Grid, ticket: Ticket) -> Mat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSettings:
-    """Limits and defaults of the engine."""
-
     lookback_ms: int = 300_000
     """How long the newest sample of a series counts as its present value."""
     subquery_step_ms: int = 60_000
-    """Of subqueries that name none: Prometheus' default evaluation interval."""
+    """Default step of subqueries: Prometheus' default evaluation interval."""
     max_steps: int = 11_000
     """Steps between the points of one range query, as in Prometheus."""
     max_samples: int = 50_000_000
     """Samples that one query may load, and cells that one of its vectors may have over all steps."""
     max_series: int = 100_000
-    """Series that one query may load."""
     max_label_length: int = 4096
     """Characters of the name or value of a label that a query makes."""
     max_new_labels: int = 32 << 20
     """Characters of all labels that one query makes."""
     timeout_seconds: float = 60.0
     answer_bytes: int = 256 * MEBIBYTE
-    """What an answer over HTTP may have."""
+    """Most bytes of an answer over HTTP."""
     slice_samples: int = 1_000_000
     """Samples that are read at once, or fewer: what is more is read and evaluated slice by slice."""
     slice_cells: int = 250_000
     """Points that an operation makes at once, or fewer."""
 
     def scaled(self, by: float) -> "EngineSettings":
-        """With so many times the samples, series and bytes of an answer."""
         names = ("max_samples", "max_series", "answer_bytes")
         return replace(self, **{name: int(getattr(self, name) * by) for name in names})
 
 
 class QueryResult(NamedTuple):
-    """The value of an instant query with its type."""
-
     type: ValueType
     value: Scalar | StringValue | Matrix | RawMatrix
 
@@ -355,7 +349,7 @@ class Engine:
     def _levels(
         self, expression: Expression, grid: Grid, lookback_ms: int | None, notes: Notes | None
     ) -> Levels | None:
-        """What the store has, where it has rollups."""
+        """The levels that the store has for the expression; None where it has no rollups."""
         if not isinstance(self.store, LevelledReader):
             return None
         behind = behind_ms(expression, self.settings.lookback_ms if lookback_ms is None else lookback_ms)
@@ -364,7 +358,6 @@ class Engine:
     def _raw(
         self, expression: RangeSelector | Subquery, grid: Grid, lookback_ms: int | None, notes: Notes | None
     ) -> RawMatrix:
-        """The samples of a range at an instant."""
         fetched = Fetched()
 
         def check(found: Fetched) -> None:
@@ -391,7 +384,6 @@ class Engine:
         lookback_ms: int | None,
         notes: Notes | None = None,
     ) -> Evaluation:
-        """One within the limits of a query that begins now."""
         settings = self.settings
         return Evaluation(
             grid=grid,
@@ -467,7 +459,6 @@ class Instant:
         self.fetched.forget(metric)
 
     def question(self, offset_ms: int = 0) -> "Question":
-        """For expressions that share parts, at this instant or before it."""
         return Question(self, self.time_ms - offset_ms)
 
 
@@ -520,7 +511,6 @@ def _as_matrix(value: Scalar | Matrix) -> Matrix:
 
 
 def _has_own_order(expression: Expression) -> bool:
-    """Whether the order of an instant query's result is part of it."""
     if isinstance(expression, Call):
         return expression.function in ("sort", "sort_desc", "sort_by_label", "sort_by_label_desc")
     return isinstance(expression, Aggregation) and expression.operator in ("topk", "bottomk")

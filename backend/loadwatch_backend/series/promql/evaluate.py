@@ -103,7 +103,7 @@ class OverElements(NamedTuple):
 
 
 class Special(NamedTuple):
-    """Sees the arguments unevaluated."""
+    """A function that gets its arguments unevaluated."""
 
     evaluate: SpecialFunction
 
@@ -163,7 +163,6 @@ class Evaluation:
     fetch_newest: Callable[[Selector, int, int], Samples] | None = None
     """For instant selectors at a grid of one step: at least the newest sample of each series. None is `fetch`."""
     max_cells: int = 50_000_000
-    """Values that one vector may have over all steps."""
     all_steps: int | None = None
     """Steps of the range of which the grid is a part; None where it is all there is."""
     budget: LabelBudget = field(default_factory=LabelBudget)
@@ -177,7 +176,7 @@ class Evaluation:
     known: dict[int, Value] | None = None
     """Values by the identity of their expressions, for expressions that share parts (the caller keeps those alive)."""
     subquery_step_ms: int = 60_000
-    """Of subqueries that name none."""
+    """Step of subqueries that name none."""
     notes: Notes | None = None
     """Where warnings and infos go; None for those that nobody reads."""
     choices: Choices | None = None
@@ -225,13 +224,11 @@ class Evaluation:
                 raise TypeError("a range has no value of its own outside of an instant query")
 
     def vector(self, expression: Expression) -> Matrix:
-        """The value of an expression of type vector."""
         value = self.evaluate(expression)
         assert isinstance(value, Matrix)
         return value
 
     def scalar(self, expression: Expression) -> Scalar:
-        """The value of an expression of type scalar."""
         value = self.evaluate(expression)
         assert isinstance(value, Scalar)
         return value
@@ -241,7 +238,6 @@ class Evaluation:
         return selected_times(selector, self.grid)
 
     def samples(self, selector: Selector) -> Samples:
-        """The samples behind an instant selector."""
         span = instant_span(selector, self.grid, self.lookback_ms)
         if self.fetch_newest is not None:
             return self._read(self.fetch_newest(selector, *span))
@@ -249,7 +245,6 @@ class Evaluation:
         return self._read(self.fetch(selector, *span) if level is Level.RAW else self.fetch(selector, *span, level))
 
     def windows(self, selector: RangeSelector | Subquery, function: str = "") -> Windows:
-        """The windows of a range, which are the argument of a function."""
         if isinstance(selector, Subquery):
             return cut_windows(
                 self._subquery_samples(selector), selected_times(selector, self.grid), self.grid, selector.range_ms
@@ -264,7 +259,7 @@ class Evaluation:
         return cut_windows(self._read(samples), times, self.grid, selector.range_ms)
 
     def _level(self, selector: Selector | RangeSelector, function: str) -> Level:
-        """At which a selector was read; what that costs goes to the notes."""
+        """The level at which a selector was read; what a rollup costs goes to the notes."""
         if not self.choices:
             return Level.RAW
         aligned = is_aligned(selector, self.grid)
@@ -279,7 +274,6 @@ class Evaluation:
         return samples
 
     def _subquery_samples(self, subquery: Subquery) -> Samples:
-        """What an expression gives at the instants of a subquery."""
         grid = subquery_grid(subquery, self.grid, self.subquery_step_ms)
         check_cells(1, grid.count, self.max_cells)
         if not grid.count:

@@ -13,7 +13,6 @@ from loadwatch_backend.series.store.levels import Level, Span, joined_spans
 from loadwatch_backend.series.store.port import ManySelector, Matcher, MatchOperator, Reader, Reading, Selection
 
 Source = tuple[tuple[Matcher, ...], Level]
-"""What is read, and at which level."""
 Plan = dict[Source, list[Span]]
 
 
@@ -44,8 +43,6 @@ def _covering(parts: Parts, source: Source, start_ms: int, end_ms: int) -> Sampl
 
 
 class Fetched:
-    """The samples of all selectors of one query."""
-
     def __init__(self) -> None:
         self._parts: Parts = {}
         self.sample_count = 0
@@ -135,7 +132,6 @@ class FetchedInstant:
         return found
 
     def range(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
-        """All samples of a range that was loaded."""
         found = _covering(self._ranges, (selector.matchers, Level.RAW), start_ms, end_ms)
         assert found is not None, "every range is loaded before it is evaluated"
         return found

@@ -44,7 +44,6 @@ class LabelBudget:
             )
 
     def too_long(self, name: str) -> QueryTooLargeError:
-        """The error for a name or value that is longer than those that are stored."""
         return QueryTooLargeError(
             f"the query makes a label {name[:100]!r} whose name or value is longer than {self.value_length} characters:"
             " join fewer labels, or use a shorter text"
@@ -62,23 +61,21 @@ def format_labels(labels: Labels) -> str:
 
 
 def is_name(label: str) -> bool:
-    """Whether a label may have this name: any text but none, and but bytes that were no UTF-8 in a string."""
+    """Whether a label may have this name: not empty, and no U+FFFD in place of invalid UTF-8."""
     return bool(label) and "\ufffd" not in label
 
 
 def keep_labels(labels: Labels, names: Iterable[str]) -> Labels:
-    """Only the given labels."""
     return {name: labels[name] for name in names if name in labels}
 
 
 def drop_labels(labels: Labels, names: Iterable[str]) -> Labels:
-    """All but the given labels."""
     dropped = frozenset(names)
     return {name: value for name, value in labels.items() if name not in dropped}
 
 
 def grouping(names: Sequence[str], *, kept: bool) -> tuple[Callable[[Labels], GroupKey], Callable[[Labels], Labels]]:
-    """The key by which label sets are grouped, and the labels of a group: only those names, or all others."""
+    """Two functions of a label set: its group key, and the labels of its group (`names` or all others)."""
     if kept:
         return (
             lambda labels: tuple([labels.get(name, "") for name in names]),
@@ -92,7 +89,6 @@ def grouping(names: Sequence[str], *, kept: bool) -> tuple[Callable[[Labels], Gr
 
 
 def rows_by(key: Callable[[Labels], GroupKey], labels: Iterable[Labels]) -> dict[GroupKey, list[int]]:
-    """The places of label sets by their key."""
     found: dict[GroupKey, list[int]] = {}
     for row, one in enumerate(labels):
         found.setdefault(key(one), []).append(row)
@@ -142,7 +138,6 @@ def merge_alike(matrix: Matrix, *, strict: bool = False) -> Matrix:
 
 
 def take_rows(matrix: Matrix, rows: Sequence[int]) -> Matrix:
-    """The given series, in the given order."""
     chosen = np.asarray(rows, dtype=np.int64)
     return Matrix(
         labels=[matrix.labels[row] for row in rows], values=matrix.values[chosen], present=matrix.present[chosen]
@@ -150,7 +145,6 @@ def take_rows(matrix: Matrix, rows: Sequence[int]) -> Matrix:
 
 
 def stack(parts: Sequence[Matrix], steps: int) -> Matrix:
-    """All series of several matrices of as many steps."""
     if not parts:
         return empty_matrix(steps)
     return Matrix(
@@ -161,7 +155,6 @@ def stack(parts: Sequence[Matrix], steps: int) -> Matrix:
 
 
 def without_empty(matrix: Matrix) -> Matrix:
-    """Without series that have no value at any step."""
     alive = matrix.present.any(axis=1)
     if alive.all():
         return matrix
@@ -169,7 +162,6 @@ def without_empty(matrix: Matrix) -> Matrix:
 
 
 def in_label_order(matrix: Matrix) -> Matrix:
-    """Series sorted by their label sets."""
     keys = [label_key(labels) for labels in matrix.labels]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     return matrix if order == list(range(len(keys))) else take_rows(matrix, order)

@@ -42,19 +42,17 @@ def _edges(shifted: Selector | Subquery, grid: Grid) -> Span:
 
 
 def instant_span(selector: Selector, grid: Grid, lookback_ms: int) -> Span:
-    """Of the samples that an instant selector can see."""
     first, last = _edges(selector, grid)
     return first - lookback_ms + 1, last
 
 
 def range_span(selector: RangeSelector, grid: Grid) -> Span:
-    """Of the samples that a range selector can see."""
     first, last = _edges(selector.selector, grid)
     return first - selector.range_ms + 1, last
 
 
 def subquery_grid(subquery: Subquery, grid: Grid, default_step_ms: int) -> Grid:
-    """The instants that all windows of a subquery together have: multiples of its step; none of them, perhaps."""
+    """The instants that the windows of a subquery share, multiples of its step; there may be none."""
     first, last = _edges(subquery, grid)
     step = default_step_ms if subquery.step_ms is None else max(subquery.step_ms, 1)
     # Open on the left, as every range.
@@ -63,7 +61,7 @@ def subquery_grid(subquery: Subquery, grid: Grid, default_step_ms: int) -> Grid:
 
 
 def minutes_span(selector: RangeSelector, grid: Grid) -> Span:
-    """Of the samples of all minutes that stand for the windows of a range selector."""
+    """The times of the whole minutes that stand in for the windows of a range selector."""
     first, last = _edges(selector.selector, grid)
     begin = min((first - selector.range_ms) // MINUTE_MS, first // MINUTE_MS - 1) * MINUTE_MS
     return begin + 1, last // MINUTE_MS * MINUTE_MS
@@ -93,17 +91,14 @@ class SelectorRead:
 
     @property
     def matchers(self) -> tuple[Matcher, ...]:
-        """Of the series."""
         return (self.selector.selector if isinstance(self.selector, RangeSelector) else self.selector).matchers
 
     @property
     def is_aligned(self) -> bool:
-        """See `is_aligned`."""
         return is_aligned(self.selector, self.grid)
 
 
 def wanted_by(expression: Expression, grid: Grid, lookback_ms: int, subquery_step_ms: int) -> Iterator[SelectorRead]:
-    """What all selectors of an expression read."""
     return _wanted_by(expression, grid, lookback_ms, subquery_step_ms, function="", is_inner=False)
 
 
@@ -147,12 +142,10 @@ WORTH_MS = 6 * 3_600_000
 LEAST_RANGE_MS = 2 * MINUTE_MS
 
 Key = tuple[int, str, bool]
-"""Of a selector: its identity, the function around its range, and whether it looks at minute edges alone."""
+"""Key of a choice: the selector's identity, the function around its range, and `is_aligned`."""
 
 
 class Choice(NamedTuple):
-    """How a selector is read, and what is to be said of it."""
-
     level: Level = Level.RAW
     info: str | None = None
 
@@ -163,18 +156,16 @@ RAW = Choice()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """What there is for a query: spans in which no sample is missing, and whether there is a place for infos."""
+    """What rollups can answer: spans without missing samples, and whether the answer can carry infos."""
 
     whole: Sequence[Span]
     tells: bool
     is_worth: bool
 
     def is_whole(self, span: Span) -> bool:
-        """Whether all samples of a span are there."""
         return any(first <= span[0] and span[1] <= last for first, last in self.whole)
 
     def is_all_whole(self, reads: Iterable[SelectorRead]) -> bool:
-        """Whether all samples are there that are read."""
         return all(self.is_whole(read.span) for read in reads)
 
     def choose(self, reads: Iterable[SelectorRead]) -> Choices:
@@ -221,23 +212,20 @@ def _is_of_last(read: SelectorRead) -> bool:
 
 
 def key_of(selector: Selector | RangeSelector, function: str, *, is_aligned: bool) -> Key:
-    """Of a choice."""
     return id(selector), function, is_aligned
 
 
 def span_at(read: SelectorRead, level: Level) -> Span:
-    """What is read at a level."""
     if level.is_of_minutes and isinstance(read.selector, RangeSelector):
         return minutes_span(read.selector, read.grid)
     return read.span
 
 
 def minute_edges(times: IntArray, range_ms: int) -> tuple[IntArray, IntArray]:
-    """Begins and ends of the windows of whole minutes, of at least one, that stand for those that end at `times`."""
+    """Begins and ends of windows of whole minutes, at least one, in place of those ending at `times`."""
     ends = times // MINUTE_MS * MINUTE_MS
     return np.minimum((times - range_ms) // MINUTE_MS * MINUTE_MS, ends - MINUTE_MS), ends
 
 
 def is_worth(grid: Grid, behind_ms: int) -> bool:
-    """Whether a query is long enough for rollups to be worth it."""
     return (grid.count - 1) * grid.step_ms + behind_ms >= WORTH_MS

@@ -59,7 +59,6 @@ def compute(operator: str, left: FloatArray, right: FloatArray, *, return_bool: 
 
 
 def _any_by_group(present: BoolArray, groups: list[int], count: int) -> BoolArray:
-    """Whether any row of a group is present, bool[count, steps]."""
     result = np.zeros((count, present.shape[1]), dtype=np.bool_)
     np.logical_or.at(result, np.asarray(groups, dtype=np.int64), present)
     return result

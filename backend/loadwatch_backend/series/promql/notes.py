@@ -13,7 +13,7 @@ from loadwatch_backend.series.promql.numbers import format_short_number
 from loadwatch_backend.series.promql.value import BoolArray, FloatArray, IntArray
 
 MOST = 10
-"""Of warnings and of infos, each; how many more there were is said."""
+"""Warnings, and likewise infos, that are shown; the number of further ones is stated."""
 _REMEMBERED = 1_000
 COUNTER_ENDINGS = ("_total", "_sum", "_count", "_bucket")
 
@@ -28,17 +28,15 @@ class Notes:
 
     @property
     def warnings(self) -> list[str]:
-        """What may make the answer wrong."""
         return _shown(self._warnings, "warning")
 
     @property
     def infos(self) -> list[str]:
-        """What is worth a look."""
         forced = {one.text(place): None for place, one in self._forced.items()}
         return _shown({**self._infos, **forced}, "info")
 
     def quantiles(self, q: FloatArray, place: str, seen: BoolArray | None = None) -> None:
-        """Quantiles, float64[steps], that are none; `seen` are the steps that count."""
+        """Warn of quantiles, float64[steps], outside 0 to 1; `seen` marks the steps that count."""
         bad = np.isnan(q) | (q < 0) | (q > 1)
         if seen is not None:
             bad &= seen
@@ -47,7 +45,7 @@ class Notes:
             self._warn(f"quantile value should be between 0 and 1, got {shown}", place)
 
     def ratios(self, ratio: FloatArray, place: str) -> None:
-        """Of limit_ratio, float64[steps]."""
+        """Warn of ratios of limit_ratio, float64[steps], outside -1 to 1."""
         for value, cap in ((float(ratio.max()), 1), (float(ratio.min()), -1)):
             if value * cap > 1:
                 self._warn(
@@ -55,16 +53,14 @@ class Notes:
                 )
 
     def bucket_labels(self, values: Iterable[str], place: str) -> None:
-        """Values of `le` that are no numbers."""
         for value in values:
             self._warn(f'bucket label "le" is missing or has a malformed value of {value}', place)
 
     def sorts_in_vain(self, place: str) -> None:
-        """An order where there are many steps."""
         self._warn("sort is ineffective for range queries since results are always ordered by labels", place)
 
     def falling_buckets(self, place: str, bounds: FloatArray, drops: FloatArray, times_ms: IntArray) -> None:
-        """Counts [buckets, steps] that fell by so much where they may not, at these times."""
+        """Note bucket counts that fall where they may not: by how much, float64[buckets, steps], and when."""
         rows, steps = np.nonzero(drops > 0)
         if len(steps):
             known = self._forced.setdefault(place, _Forced())
@@ -75,14 +71,12 @@ class Notes:
             known.last_ms = max(known.last_ms, int(times_ms[steps].max()))
 
     def counters(self, names: Iterable[str], place: str) -> None:
-        """Metrics that a rate is taken of."""
         for name in sorted(set(names)):
             if name and not name.endswith(COUNTER_ENDINGS) and len(self._infos) < _REMEMBERED:
                 text = f'metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "{name}"'
                 self._infos[f"PromQL info: {text} ({place})"] = None
 
     def rollups(self, text: str) -> None:
-        """What an answer from rollups is off by."""
         self._infos[f"PromQL info: {text}"] = None
 
     def _warn(self, text: str, place: str) -> None:
@@ -92,8 +86,6 @@ class Notes:
 
 @dataclass(slots=True)
 class _Forced:
-    """What all histograms whose counts fell have together."""
-
     low: float = math.inf
     high: float = -math.inf
     drop: float = 0.0
@@ -102,7 +94,6 @@ class _Forced:
     last_ms: int = -(2**63)
 
     def text(self, place: str) -> str:
-        """The info."""
         low, high = (format_short_number(float(one)) for one in (self.low, self.high))
         first, last = (f"{np.datetime64(one // 1000, 's')}Z" for one in (self.first_ms, self.last_ms))
         return (

@@ -15,9 +15,9 @@ from loadwatch_backend.series.store.levels import MinuteColumns
 from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, Selection
 
 _FEW_SERIES = 16
-"""Up to which a search in each series takes less time than one in composite keys that must be made first."""
+"""Up to this many series, searching each one is faster than one search in composite keys."""
 _MANY_TIMES = 100
-"""From which on it does for any number of series: each of them fits a processor's cache."""
+"""From this many times on it is faster for any number of series: each fits the CPU cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class Samples:
         return np.array(ends, dtype=np.int64)[:, None]
 
     def rows_within(self, span_ms: int) -> IntArray:
-        """For each row the first one of its series that is at most so much older."""
+        """For each row, the first row of its series that is at most `span_ms` older."""
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return np.maximum(np.searchsorted(self._keys, self._keys - span_ms, side="left"), starts)
 
@@ -102,7 +102,6 @@ class Samples:
         return replace(self.keep(~stale), ended=followed[~stale])
 
     def keep(self, kept: BoolArray) -> "Samples":
-        """The same series with some of their rows."""
         before = np.concatenate(([0], np.cumsum(kept)))
         return Samples(
             labels=self.labels, offsets=before[self.offsets], timestamps=self.timestamps[kept], values=self.values[kept]
@@ -115,7 +114,6 @@ def _within(rows: IntArray, count: int) -> IntArray:
 
 
 def prepare(selection: Selection) -> Samples:
-    """Samples of a selection."""
     return Samples(
         labels=list(selection.labels),
         offsets=np.asarray(selection.offsets, dtype=np.int64),
@@ -143,7 +141,6 @@ def newest_rows(samples: Samples, times: IntArray, lookback_ms: int) -> tuple[In
 
 
 def evaluate_selector(samples: Samples, times: IntArray, lookback_ms: int) -> Matrix:
-    """The instant vector at each time."""
     rows, present = newest_rows(samples, times, lookback_ms)
     if not len(samples.timestamps):
         return Matrix(labels=samples.labels, values=np.zeros(present.shape), present=present)
@@ -174,7 +171,6 @@ class Windows:
         return self.samples.values[_within(rows, len(self.samples.values))]
 
     def times_at(self, rows: IntArray) -> IntArray:
-        """Times at rows, likewise."""
         return self.samples.timestamps[_within(rows, len(self.samples.timestamps))]
 
 
@@ -207,7 +203,6 @@ def windows_between(samples: Samples, begins: IntArray, ends: IntArray, grid: Gr
 
 
 def samples_of(matrix: Matrix, grid: Grid) -> Samples:
-    """The values of a vector at the instants of a grid, as the samples that a range over them has."""
     counts = matrix.present.sum(axis=1, dtype=np.int64)
     return Samples(
         labels=list(matrix.labels),

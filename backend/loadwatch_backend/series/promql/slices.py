@@ -47,7 +47,6 @@ class SlicedRange:
     slice_cells: int
     check_size: Callable[[int, int, int], None]
     levels: Levels | None = None
-    """Where the store has rollups."""
     _samples: int = 0
     _seen_until: dict[Source, int] = field(default_factory=dict[Source, int])
     _origins: Origins = field(default_factory=dict[int, dict[LabelKey, LabelKey]])
@@ -113,7 +112,7 @@ class SlicedRange:
         return fetched, choices
 
     def _borders(self, grid: Grid) -> Sequence[int]:
-        """Steps before which those end that the store has all samples of, or has not; the last is the end."""
+        """Ends of the runs of steps for which the store is whole, or is not; the last is `grid.count`."""
         levels = self.levels
         if levels is None or levels.is_all_whole(self._wanted(grid)):
             return [grid.count]
@@ -125,7 +124,6 @@ class SlicedRange:
 
     @property
     def _reach(self) -> tuple[int, int]:
-        """Look-back, and step of subqueries that name none."""
         return self.evaluation.lookback_ms, self.evaluation.subquery_step_ms
 
     def _evaluate_parts(
@@ -172,7 +170,6 @@ class SlicedRange:
 
 
 def _fewer(steps: int, overlap_ms: int, step_ms: int, slice_samples: int, error: QueryMemoryError) -> int:
-    """How many steps to read instead, when a slice of `steps` had more samples than it may."""
     fewer = steps // 2
     if isinstance(error, SliceTooLargeError):
         span_ms = overlap_ms + steps * step_ms
@@ -182,8 +179,6 @@ def _fewer(steps: int, overlap_ms: int, step_ms: int, slice_samples: int, error:
 
 
 class Assembly:
-    """The values of a range, put together from those of its parts."""
-
     def __init__(self, steps: int, ticket: Ticket) -> None:
         self._steps = steps
         self._ticket = ticket
@@ -194,7 +189,6 @@ class Assembly:
         self._is_scalar = False
 
     def put(self, value: Scalar | Matrix, place: int) -> None:
-        """Put a part's value where it begins."""
         if isinstance(value, Scalar):
             self._is_scalar = True
             value = unlabelled(value.values)
@@ -223,7 +217,6 @@ class Assembly:
         self._ticket.give(have * (self._steps * CELL_BYTES + LABELS_BYTES))
 
     def value(self) -> Scalar | Matrix:
-        """All of it."""
         if self._is_scalar:
             return Scalar(self._values[0])
         count = len(self._labels)

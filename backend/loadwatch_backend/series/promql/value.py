@@ -24,15 +24,12 @@ class Grid:
 
     @property
     def end_ms(self) -> int:
-        """The last instant."""
         return self.start_ms + (self.count - 1) * self.step_ms
 
     def part(self, first: int, count: int) -> "Grid":
-        """The `count` instants from the one with number `first` on."""
         return Grid(start_ms=self.start_ms + first * self.step_ms, step_ms=self.step_ms, count=count)
 
     def times_ms(self) -> IntArray:
-        """All instants, int64[count]."""
         return self.start_ms + self.step_ms * np.arange(self.count, dtype=np.int64)
 
 
@@ -63,15 +60,11 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class StringValue:
-    """The value of a string literal."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawSeries:
-    """The samples of one series in the range of a range selector (an instant query may ask for them)."""
-
     labels: Labels
     timestamps: IntArray
     values: FloatArray
@@ -79,8 +72,6 @@ class RawSeries:
 
 @dataclass(frozen=True, slots=True)
 class RawMatrix:
-    """The value of a range selector at one instant."""
-
     series: Sequence[RawSeries]
 
 
@@ -98,10 +89,8 @@ def check_cells(series: int, steps: int, limit: int) -> None:
 
 
 def empty_matrix(steps: int) -> Matrix:
-    """A matrix without series."""
     return Matrix(labels=(), values=np.empty((0, steps)), present=np.empty((0, steps), dtype=np.bool_))
 
 
 def unlabelled(values: FloatArray) -> Matrix:
-    """A series without labels, which has these values at all steps."""
     return Matrix(labels=[{}], values=values[None, :], present=np.ones((1, len(values)), dtype=np.bool_))

@@ -89,7 +89,7 @@ class StoreCompactedOut(Schema):
 
 
 KEPT_SECONDS = 30.0
-"""Reading the figures looks at every sample: so long they are given again."""
+"""How long the figures are cached: computing them reads every sample."""
 
 
 class NoSurveyError(NotFoundError, code="no-store-figures", title="The engine tells no figures"):

@@ -52,7 +52,7 @@ class StoreClosedError(UnavailableError, code="store-closed", title="The store i
 
 
 class EngineAwayError(UnavailableError, code="engine-away", title="The engine of the samples does not answer"):
-    """The second engine does not answer or take it now, and may `after` so many seconds; `refused`: as who we are."""
+    """The second engine is away or refuses us (`refused`); it may answer after `after` seconds."""
 
     def __init__(self, detail: str, *, refused: bool = False, after: float | None = None) -> None:
         super().__init__(detail)
@@ -60,8 +60,6 @@ class EngineAwayError(UnavailableError, code="engine-away", title="The engine of
 
 
 class EngineAnswerError(ProblemError, code="engine-answer", title="The engine refused the query"):
-    """The second engine's own error for a query that was passed on."""
-
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status  # pyright: ignore[reportAttributeAccessIssue] - the engine's, known only here

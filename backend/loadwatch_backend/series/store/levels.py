@@ -29,20 +29,16 @@ MINUTE_SAMPLES = 5
 
 
 class Level(Enum):
-    """What a selection has."""
-
     RAW = auto()
-    """All samples."""
     LAST = auto()
     """The last sample of each minute, and stale markers that stand after it; perhaps more of the samples."""
     ENDS = auto()
-    """As MINUTES, without what a rate does not need and which takes long to read: sums and extremes are NaN."""
+    """As MINUTES, but sums and extremes, slow to read and of no use to a rate, are NaN."""
     MINUTES = auto()
     """What all samples of each minute were: `Selection.minutes`."""
 
     @property
     def is_of_minutes(self) -> bool:
-        """Whether rows are minutes."""
         return self in (Level.ENDS, Level.MINUTES)
 
 
@@ -62,7 +58,7 @@ class MinuteColumns:
     """NaN only where all are."""
     greatest: npt.NDArray[np.float64]
     resets: npt.NDArray[np.float64]
-    """The sum of all samples that a lower one follows within: the increase is last - first + resets."""
+    """Sum of all samples followed by a lower one in the minute: the increase is last - first + resets."""
 
 
 @runtime_checkable

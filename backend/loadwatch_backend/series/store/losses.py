@@ -22,7 +22,7 @@ class Loss:
     last_ms: int | None = None
     ids: tuple[int, ...] | None = None
     samples: int | None = None
-    """Or minutes."""
+    """Number of samples, or of minutes of `rollups`."""
 
 
 def lost_hours(losses: Iterable[Loss]) -> list[int]:
@@ -43,7 +43,6 @@ def hours_text(hours: Sequence[int]) -> str:
 
 
 def loss_text(losses: Sequence[Loss]) -> str:
-    """A sentence's part for each table: what of it is lost of which hours."""
     texts: list[str] = []
     for part in dict.fromkeys(one.part for one in losses):
         those = [one for one in losses if one.part == part]

@@ -20,33 +20,23 @@ MAX_MEMORY = 1 << 20
 """Bytes that RE2 may take for one pattern: some 40,000 instructions (800 host names have 10,000), and its automaton.
 What is larger is refused within 15 ms."""
 MATCHING_SECONDS = 5.0
-"""That a pattern may take for all values of a label. One of 4,096 characters takes 0.3 s at the very worst."""
+"""Time limit for matching all values of a label; 4,096 characters take 0.3 s at worst."""
 _CACHED = 128
 """Patterns that stay compiled, by us and by RE2's package each: all of them together take `MAX_MEMORY` times this."""
 
 
 class Found(Protocol):
-    """Where a pattern was found."""
-
     def group(self, group: int | str = ..., /) -> str | None:
         """The text of a group; raises IndexError or KeyError when there is none."""
         ...
 
 
 class Pattern(Protocol):
-    """A compiled pattern."""
+    def fullmatch(self, text: str, /) -> Found | None: ...
 
-    def fullmatch(self, text: str, /) -> Found | None:
-        """Whether the whole text matches."""
-        ...
+    def search(self, text: str, /) -> Found | None: ...
 
-    def search(self, text: str, /) -> Found | None:
-        """The first place that matches."""
-        ...
-
-    def sub(self, repl: Callable[[Found], str], text: str, /) -> str:
-        """The text with each match replaced."""
-        ...
+    def sub(self, repl: Callable[[Found], str], text: str, /) -> str: ...
 
 
 _LITERALS = re.compile(r"[A-Za-z0-9_ ,:;/<>=%@&'\"#!~-]*(?:\|[A-Za-z0-9_ ,:;/<>=%@&'\"#!~-]*)*")

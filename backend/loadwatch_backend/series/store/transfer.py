@@ -52,7 +52,6 @@ def duration(seconds: float) -> str:
 
 
 def hour_text(hour_ms: int) -> str:
-    """The beginning of an hour."""
     return f"{datetime.fromtimestamp(hour_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
@@ -68,15 +67,12 @@ class TransferState:
     """All parts before (`hour_ms`, `part`) are acknowledged, or were refused and left out."""
 
     target: str
-    """Where they went: the address and the tenant."""
     rows: int
-    """Samples that the store held: with others, hours have other parts."""
+    """Samples in the store; if the number changes, the parts of its hours change."""
     hour_ms: int = 0
     part: int = 0
     sent: int = 0
-    """Samples that went out and were taken."""
     present: int = 0
-    """Samples that the engine had already."""
     refused: int = 0
     ask: bool = False
     """Whether the engine may have any part already, so that it is asked before each."""
@@ -130,13 +126,10 @@ class StateFile:
 PART_SAMPLES = 500_000
 """Of a part, where samples come evenly."""
 _MOST_NAMES = 200
-"""Metrics that one selector names."""
 _NAME = "__name__"
 
 
 class Part(NamedTuple):
-    """Samples of some metrics."""
-
     ids: Sequence[int]
     samples: int
     start_ms: int
@@ -276,7 +269,6 @@ class Target:
 
 
 def advice_on(reason: str, oldest_ms: int, now_ms: int) -> str:
-    """What to set where an engine refuses samples."""
     if any(text in reason for text in _OUT_OF_ORDER):
         days = max((now_ms - oldest_ms) // 86_400_000 + 1, 1)
         return (
@@ -299,16 +291,12 @@ Watch = Callable[[int, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What is sent, and how."""
-
     source: StoredHours
     target: Target
     file: StateFile
     name: str
-    """Of the target, in the file."""
     skip_refused: bool
     ask_all: bool
-    """Whether the engine may have any of it already."""
     settle: Callable[[], None]
     """Waits until the engine shows what it took before this began."""
     watch: Watch
@@ -361,7 +349,6 @@ def transfer(job: Job) -> TransferState:
 
 
 def hour_parts(source: StoredHours, hour_ms: int) -> Sequence[Part]:
-    """The parts of an hour."""
     ids, counts = source.counts(hour_ms)
     return parts_of(hour_ms, ids.tolist(), counts.tolist(), source.labels)
 
@@ -385,7 +372,7 @@ def _send(job: Job, state: TransferState, hour_ms: int, part: Part, *, ask: bool
 
 
 def there(ours: Selection, found: Sequence[SeriesSamples]) -> Flags:
-    """At which of our samples' series and times the engine has one, too."""
+    """For each of our samples, whether the engine has one of the same series and time."""
     ranks = {frozenset(labels.items()): rank for rank, labels in enumerate(ours.labels)}
     flags: Flags = np.zeros(len(ours.timestamps), np.bool_)
     for one in found:
@@ -407,11 +394,8 @@ def _taken(selection: Selection, kept: Flags) -> Selection:
 
 @dataclass(slots=True)
 class Counts:
-    """What is in the engine of what the store has."""
-
     hours: int
     samples: int = 0
-    """That were looked for."""
     nan: int = 0
     """Stale markers and other NaN, which not every engine keeps or shows, so that they were not."""
     missing: Counter[tuple[int, str]] = field(default_factory=Counter[tuple[int, str]])

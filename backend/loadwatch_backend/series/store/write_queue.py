@@ -27,14 +27,12 @@ Jobs = deque[tuple[Callable[[], Any], "Future[Any]"]]
 
 @dataclass(slots=True)
 class WriterCounts:
-    """What the writer has done since the start; read by /metrics."""
-
     samples: int = 0
     commits: int = 0
     failed_commits: int = 0
     busy: int = 0
     failed_at: float | None = None
-    """Where the last commit failed: when, by the monotonic clock."""
+    """When the last commit failed, by the monotonic clock; None after one that succeeded."""
 
     @property
     def is_failing(self) -> bool:
@@ -43,8 +41,6 @@ class WriterCounts:
 
 
 class Work(NamedTuple):
-    """What is written at once; jobs come after it."""
-
     taken: Taken
     metadata: dict[str, MetricMetadata]
     jobs: Jobs
@@ -52,13 +48,12 @@ class Work(NamedTuple):
 
 @dataclass(slots=True)
 class Listeners:
-    """Whom the writer's thread calls: be quick."""
+    """Callbacks that the writer's thread runs; they must return quickly."""
 
     _commits: list[CommitListener] = field(default_factory=list[CommitListener])
     _touches: list[TouchListener] = field(default_factory=list[TouchListener])
 
     def on_commit(self, listener: CommitListener) -> Callable[[], None]:
-        """See `Watcher.on_commit`."""
         self._commits = [*self._commits, listener]
 
         def stop() -> None:
@@ -67,7 +62,6 @@ class Listeners:
         return stop
 
     def on_touch(self, listener: TouchListener) -> Callable[[], None]:
-        """See `Watcher.on_touch`."""
         self._touches = [*self._touches, listener]
 
         def stop() -> None:
@@ -76,7 +70,6 @@ class Listeners:
         return stop
 
     def committed(self, newest_ms: int, now_ms: int) -> None:
-        """Samples up to a time are there."""
         _tell([partial(listener, newest_ms, now_ms) for listener in self._commits])
 
     def touched(self, metrics: Callable[[], frozenset[str]]) -> None:
@@ -102,7 +95,6 @@ class WriteQueue:
         self._metadata: dict[str, MetricMetadata] = {}
         self._closing = False
         self.samples = 0
-        """That wait."""
         self.counts = WriterCounts()
 
     def append(self, batch: Batch) -> "Future[None]":
@@ -129,7 +121,6 @@ class WriteQueue:
         return future
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
-        """Write the metadata with the next commit."""
         with self._wake:
             self._metadata.update(metadata)
             self._wake.notify()
@@ -170,7 +161,7 @@ class WriteQueue:
             return Work(taken, metadata, jobs)
 
     def fail(self, work: Work, error: Exception) -> None:
-        """Nothing of it is on the disk: who waits is told, and metadata, which nobody sends again, stays."""
+        """Tell those who wait that nothing was stored; keep metadata, which nobody sends again."""
         with self._wake:
             self._metadata = {**work.metadata, **self._metadata} if work.taken else self._metadata
         self.counts.failed_commits += 1
@@ -181,7 +172,6 @@ class WriteQueue:
                 future.set_exception(error)
 
     def finish(self, work: Work, samples: int) -> None:
-        """So many samples of it are on the disk: who waits is told."""
         self.counts.commits += 1
         self.counts.failed_at = None
         self.counts.samples += samples

@@ -30,7 +30,6 @@ class AnswerRow(Base):
 
 
 def find_answers(session: Session) -> Mapping[Target, AnswerRow]:
-    """All that are kept."""
     return {(row.job, row.instance): row for row in session.scalars(select(AnswerRow))}
 
 

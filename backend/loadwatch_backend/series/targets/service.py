@@ -81,7 +81,6 @@ class Samples(NamedTuple):
 
     @property
     def last(self) -> float | None:
-        """The newest value."""
         return float(self.values[-1]) if len(self.values) else None
 
 
@@ -89,8 +88,6 @@ NOTHING = Samples(times=np.empty(0, np.int64), values=np.empty(0, np.float64))
 
 
 class ErrorText(NamedTuple):
-    """One text of `collector_error_info` and when it was last said to hold."""
-
     text: str
     last_ms: int
 
@@ -111,7 +108,6 @@ class Health:
 
 
 def without_stale(times: IntArray, values: FloatArray) -> Samples:
-    """Samples without stale markers."""
     stale = values.view(np.uint64) == STALE_NAN_BITS
     return Samples(times=times[~stale], values=values[~stale], ended=bool(len(stale) and stale[-1]))
 
@@ -135,7 +131,6 @@ def cpu_ratio(samples: Samples) -> float | None:
 def judge_collector(
     *, up: Samples, duration: Samples, count: Samples, cpu: Samples, errors: Sequence[ErrorText], now_ms: int
 ) -> Health:
-    """The health of a collector from its newest samples."""
     last_ms = int(up.times[-1]) if len(up.times) else None
     is_fresh = last_ms is not None and not up.ended and now_ms - last_ms <= silence_ms(up.times)
     is_up = bool(up.last) if is_fresh else None
@@ -173,7 +168,6 @@ Key = tuple[str, str, str]
 
 
 def key_of(labels: Labels) -> Key:
-    """Which collector of which target a series is about."""
     return labels.get("job", ""), labels.get("instance", ""), labels.get("collector", "")
 
 
@@ -303,7 +297,6 @@ class TargetService:
         return {key: sorted(names) for key, names in found.items()}
 
     def _last_sample(self, key: Key, recent: Samples, now_ms: int) -> int | None:
-        """Time of a collector's newest sample; of one that is silent it is looked for."""
         if len(recent.times):
             self._silent.pop(key, None)
             return int(recent.times[-1])
@@ -323,5 +316,4 @@ class TargetService:
 
 
 def _answer_that_holds(answer: AnswerRow | None, sent_ms: int | None) -> AnswerRow | None:
-    """What somebody said of a target that was not sent since."""
     return answer if answer is not None and answer.answered_ms >= (sent_ms or 0) else None

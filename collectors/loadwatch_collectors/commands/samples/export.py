@@ -72,7 +72,7 @@ def failures(place: object, result: str = "") -> Generator[None]:
 
 
 def _copy(pieces: Iterator[bytes], target: IO[bytes]) -> bool:
-    """Whether all of it came."""
+    """Copy the pieces; whether all of them came."""
     last = b""
     for piece in pieces:
         target.write(piece)

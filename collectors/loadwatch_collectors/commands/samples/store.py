@@ -29,7 +29,6 @@ class StoreGroup(CommandGroup):
     """With commands of the server's package, which are loaded only when they are asked for."""
 
     def entries(self) -> Iterable[EntryPoint]:
-        """See `CommandGroup.entries`."""
         return (
             EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.app.commands.store_migrate:migrate"),
             EntryPoint(name="salvage", group=GROUP, value="loadwatch_backend.app.commands.store_salvage:salvage"),
@@ -116,7 +115,6 @@ def _rollups(found: Mapping[str, Any]) -> list[str]:
 
 
 _HELD = {"segments": "samples", "hot": "samples", "rollups": "minutes"}
-"""What the rows of a table are."""
 
 
 def _losses(found: Mapping[str, Any]) -> list[str]:

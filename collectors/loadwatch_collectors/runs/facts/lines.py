@@ -24,7 +24,7 @@ _MEASURES = frozenset(
     " rate retries size space threads timeout ttl wait workers".split()
 )
 _KINDS = frozenset("dir directory env file header jar mechanism method mode name path pattern prefix type".split())
-"""What such a name ends with says that the secret itself is elsewhere."""
+"""A name that ends with one of these tells where a secret is, and is none itself."""
 
 _SWITCHES = re.compile(r"^-*(?:no|disable|enable|skip|ignore|without|allow|insecure|reset)[-_]|[-_](?:reset|tickets)$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d|[kKMG]i?B?|%|/s)?")
@@ -77,13 +77,12 @@ def mask_known(text: str) -> str:
 
 
 def _is_random(text: str) -> bool:
-    """Whether letters and digits change as they do in no name: a run of twenty or more with five changes."""
+    """Whether a run of twenty or more characters has at least five changes of letters and digits."""
     return any(len(_CHANGES.findall(run)) >= 5 for run in _RUN.findall(text))
 
 
 _VALUE = r"(?P<value>\"[^\"\n]{1,500}\"|'[^'\n]{1,500}'|[^\s\"'`|;&)]{1,500})"
 _BETWEEN = r"(?:\s{1,20}|[\"'],\s{0,20}(?=[\"']))"
-"""Between an option and its value; as elements of a list, too."""
 
 _PROGRAM = re.compile(
     r"(?<![\w.-])(?P<tool>"
@@ -156,7 +155,7 @@ def _mask_login(found: re.Match[str]) -> str:
 
 
 def _mask_basic(found: re.Match[str]) -> str:
-    """Where it is what the scheme wants: `user:password` in Base64."""
+    """Mask the value where it decodes, as the scheme asks, to `user:password`."""
     try:
         said = binascii.a2b_base64(found["value"])
     except binascii.Error:
@@ -172,7 +171,7 @@ def _mask_value(found: re.Match[str]) -> str:
 
 
 def _is_elsewhere(value: str, quote: str) -> bool:
-    """Whether it names where the secret is; a shell takes `$` in single quotes as it stands."""
+    """Whether the value only refers to a secret; a shell takes `$` in single quotes literally."""
     if quote == "'" and value.startswith("$") and not value.startswith("${"):
         return False
     return _ELSEWHERE.fullmatch(value) is not None

@@ -32,7 +32,7 @@ _CODE = frozenset(
     ".c .cc .cpp .cs .css .go .h .html .java .js .jsx .kt .lua .md .mod .php .pl .proto .py .rb .rs .scala .sql .sum"
     " .swift .ts .tsx .vue".split()
 )
-"""What is code may be called after keys; its literals are masked all the same."""
+"""Suffixes of code, which is sent even if its name says secret; its literals are masked."""
 _ASSIGNED = re.compile(
     r"(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{0,100})(?P<equals>[\"']?\s{0,20}(?::=|=>|=|:)\s{0,20})"
     r"(?P<value>\"(?:[^\"\\]|\\.)+\"|'(?:[^'\\]|\\.)+'|`[^`]+`)"
@@ -95,7 +95,6 @@ def find_patch(directory: Path) -> Patch | None:
 
 
 def may_hold_secrets(name: str) -> bool:
-    """Whether a file is not sent, by its name."""
     path = PurePosixPath(name)
     if any(_SECRET_FOLDER.match(part) for part in path.parts[:-1]) and path.suffix not in _CODE:
         return True
@@ -124,7 +123,6 @@ def mask_patch(patch: bytes) -> tuple[int, bytes]:
 
 
 def mask_line(line: str, *, code: bool) -> str:
-    """A line of code, or of configuration, without what is a secret by its looks."""
     line = _ASSIGNED.sub(_mask_assigned, mask_commands(line))
     if not code:
         line = _OPTION.sub(_mask_bare, _BARE.sub(_mask_bare, line))

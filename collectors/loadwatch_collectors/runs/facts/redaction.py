@@ -60,7 +60,6 @@ def redact_command(command: Sequence[str]) -> list[str]:
 
 
 def redact_text(text: str) -> str:
-    """A text of any kind: a script, a header, a body, an address."""
     text = text if len(text) <= LONGEST_WORD + 1 else f"{text[:LONGEST_WORD]}…"
     text = _JSON.sub(_mask_json, mask_commands(text))
     text = _HEADER.sub(_mask_header, text)
@@ -73,7 +72,6 @@ def redact_text(text: str) -> str:
 
 
 def redact_value(name: str, value: str) -> str:
-    """A value that goes by a name: `***` where the name says secret, else what a text keeps."""
     return MASK if value and is_secret_name(name, value) else redact_text(value)
 
 
@@ -151,7 +149,6 @@ def _redact_option(word: str, tool: str) -> str:
 
 
 def _is_attached_password(word: str, tool: str) -> bool:
-    """Whether it is `-pSECRET`, as MySQL's programs and those that follow them read it."""
     if not word.startswith("-p") or len(word) < 3:
         return False
     if tool in MYSQL:
@@ -162,7 +159,6 @@ def _is_attached_password(word: str, tool: str) -> bool:
 
 
 def _redact_script(text: str) -> str:
-    """A shell's script, word by word; what is between the words stays."""
     found = list(_WORD.finditer(text))
     plain = [_unquote(word[0]) for word in found]
     parts: list[str] = []

@@ -20,7 +20,7 @@ _BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME",
 
 
 class Origin(NamedTuple):
-    """Empty texts and None where nothing tells."""
+    """Where a run was started from; a field is empty or None where nothing tells."""
 
     commit: str = ""
     branch: str = ""

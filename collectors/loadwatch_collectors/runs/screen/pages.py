@@ -46,7 +46,6 @@ def describe_findings(run: Document) -> list[str]:
 
 
 def _lines_to_add(missing: Sequence[Document]) -> list[str]:
-    """The lines that switch on what was not measured, each once."""
     told = [line for block in _blocks(missing) for line in block]
     if not told:
         return []
@@ -58,7 +57,6 @@ def _lines_to_add(missing: Sequence[Document]) -> list[str]:
 
 
 def _blocks(missing: Sequence[Document]) -> list[list[str]]:
-    """The lines of each collector once; those that only some systems need, where nothing else is missing."""
     usual = [one for one in missing if one.get("usual", True)] or missing
     blocks: dict[str, list[str]] = {}
     for one in usual:
@@ -73,7 +71,6 @@ def _blocks(missing: Sequence[Document]) -> list[list[str]]:
 
 
 def _text(words: Any) -> str:
-    """The English text on one line, without what a terminal would obey."""
     return terminal_text(" ".join(str(words["en"]).split()))
 
 
@@ -97,7 +94,6 @@ _LIST_COLUMNS = (
 
 
 def list_page(document: Document, *, available: int | None = None) -> str:
-    """A table of runs, with how many there are in all."""
     runs = cast("Sequence[Document]", document["runs"])
     if not runs:
         return "no runs"
@@ -123,7 +119,6 @@ def list_page(document: Document, *, available: int | None = None) -> str:
 
 
 def show_page(run: Document, review: Document, *, available: int | None = None) -> str:
-    """One run: what it was, what came out, what was decided, its endpoints."""
     lines = describe_run(run)
     facts = [
         ("name", run["name"]),
@@ -158,7 +153,6 @@ def show_page(run: Document, review: Document, *, available: int | None = None) 
 
 
 def compare_page(document: Document, *, available: int | None = None) -> str:
-    """A table of figures by group, with what a difference means; the first group is the base."""
     groups = cast("Sequence[Document]", document["groups"])
     labels = [f"{group['label']} ({len(group['runs'])})" for group in groups]
     columns = [
@@ -237,7 +231,6 @@ def _maybe(value: Any, shown: Any) -> str:
 
 
 def describe_actions(review: Document) -> list[str]:
-    """Lines of a review's actions with their newest scores, then of earlier actions that the run scored."""
     scores = {one["id"]: one["scores"] for one in _listed(review, "standings")}
     lines: list[str] = []
     for action in _listed(review, "actions"):

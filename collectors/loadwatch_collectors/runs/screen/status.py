@@ -12,8 +12,6 @@ _LATENCIES = ("p50", "p90", "p95", "p99", "max")
 
 
 class Nearest(NamedTuple):
-    """The resource that is nearest to its limit."""
-
     name: str
     used: float
     limit: float
@@ -36,7 +34,6 @@ def read_nearest(headroom: Mapping[str, Any]) -> Nearest | None:
 def describe_progress(
     *, run: str, elapsed: float, target: Target, figures: LiveFigures | None, nearest: Nearest | None, problem: str
 ) -> str:
-    """The live line: elapsed, rate, failures, nearest limit; what is unknown is left out."""
     planned = target.duration_seconds
     parts = [run, clock(elapsed) + (f" of {clock(planned)}" if planned else "")]
     if figures is not None:
@@ -53,7 +50,6 @@ def describe_progress(
 
 
 def describe_run(run: Mapping[str, Any]) -> list[str]:
-    """A few lines of a run document: verdict, thresholds, figures, remarks."""
     verdict = run.get("verdict")
     lines = [f"{run['id']}: {run['state']}" + (f", verdict: {verdict}" if verdict else "")]
     if run.get("requests"):
@@ -93,7 +89,6 @@ _REASONS = {
 
 
 def _reasons(run: Mapping[str, Any]) -> list[str]:
-    """Why the verdict is what it is; what this version has no words for stays as it is."""
     check = cast("Mapping[str, Any] | None", run.get("generator"))
     detail = str(check["detail"]) if check else ""
     told = {**_REASONS, "generator-saturated": f"{_REASONS['generator-saturated']} ({detail})"} if detail else _REASONS

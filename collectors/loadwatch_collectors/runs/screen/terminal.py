@@ -23,7 +23,6 @@ _LEAST_ROWS = 5
 
 
 def terminal_works(environment: Mapping[str, str]) -> bool:
-    """Whether standard error is a terminal that understands the usual sequences."""
     return os.isatty(2) and environment.get("TERM", "dumb") != "dumb"
 
 
@@ -51,7 +50,7 @@ def fit(text: str, columns: int) -> str:
 
 
 class StatusLine:
-    """Where the state of the run is shown; this one shows nothing but notes."""
+    """Shows the state of a run; this base class shows notes only."""
 
     takes_a_row = False
     """Whether the command's terminal is one line shorter than ours."""
@@ -60,11 +59,10 @@ class StatusLine:
         """Show the state; called about once a second."""
 
     def note(self, text: str) -> None:
-        """Say something that stays."""
+        """Print a line that later states do not overwrite."""
         write_all(2, f"loadwatch: {text}\n".encode())
 
     def pass_on(self, descriptor: int, data: bytes) -> None:
-        """Output of the command on its way to the terminal."""
         write_all(descriptor, data)
 
     def resize(self) -> None:
@@ -75,21 +73,16 @@ class StatusLine:
 
 
 class PlainLines(StatusLine):
-    """A line every ten seconds, for logs."""
-
     def __init__(self) -> None:
         self._next = PLAIN_SECONDS
 
     def show(self, text: str, elapsed: float) -> None:
-        """See StatusLine."""
         if elapsed >= self._next:
             self._next = (elapsed // PLAIN_SECONDS + 1) * PLAIN_SECONDS
             self.note(text)
 
 
 class TerminalLine(StatusLine):
-    """The last line of the terminal on standard error."""
-
     takes_a_row = True
 
     def __init__(self) -> None:
@@ -99,31 +92,26 @@ class TerminalLine(StatusLine):
         self._begin()
 
     def show(self, text: str, elapsed: float) -> None:  # noqa: ARG002 - as StatusLine says
-        """See StatusLine."""
         self._text = text
         self._draw()
 
     def note(self, text: str) -> None:
-        """See StatusLine."""
         self.close()
         super().note(text)
         self._begin()
         self._draw()
 
     def pass_on(self, descriptor: int, data: bytes) -> None:
-        """See StatusLine."""
         super().pass_on(descriptor, data)
         if os.isatty(descriptor):
             self._tail = (self._tail + data)[-_TAIL:]
 
     def resize(self) -> None:
-        """See StatusLine."""
         self.close()
         self._begin()
         self._draw()
 
     def close(self) -> None:
-        """See StatusLine."""
         if self._rows:
             _control(f"\x1b7\x1b[{self._rows};1H\x1b[2K\x1b[r\x1b8")
 
@@ -147,7 +135,6 @@ def _control(text: str) -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write everything; a reader that is gone is no error of the run."""
     view = memoryview(data)
     while view:
         try:
@@ -189,6 +176,5 @@ def make_reporter(*, show: bool) -> Report:
 
 
 def clear_bar() -> None:
-    """Take the bar away."""
     if os.isatty(2):
         write_all(2, b"\r\x1b[2K")

@@ -57,7 +57,6 @@ class Health:
         self._states: Counter[tuple[str, str, str]] = Counter()
 
     def observe(self, call: ApiCall, seconds: float) -> None:
-        """One request has ended."""
         with self._lock:
             self._calls[call] += 1
             key = (call.service, call.operation, call.region)
@@ -66,7 +65,6 @@ class Health:
                 self._throttled[call.service, call.region] += 1
 
     def note(self, poll: Poll) -> None:
-        """One poll has ended."""
         where = (poll.place.account_id, poll.place.region)
         for preset, count in poll.reading.metrics_requested.items():
             self.requested[(*where, preset)] += count
@@ -75,12 +73,10 @@ class Health:
             self._states[(*where, state)] += poll.reading.states.get(state, 0)
 
     def calls(self) -> Counter[ApiCall]:
-        """All requests so far."""
         with self._lock:
             return Counter(self._calls)
 
     def samples(self) -> list[Sample]:
-        """The counters."""
         with self._lock:
             samples = [
                 Sample("aws_api_requests_total", float(count), tuple(sorted(call._asdict().items())))
@@ -115,7 +111,6 @@ class Health:
 
 
 def poll_samples(poll: Poll, now_ms: int) -> list[Sample]:
-    """Sizes and ages of one place, at `now_ms`."""
     where = _where(poll.place.account_id, poll.place.region)
     samples = [
         Sample("aws_wanted_metrics", float(len(poll.wanted)), where),
@@ -152,7 +147,7 @@ _T = TypeVar("_T")
 
 
 PATIENCE_SECONDS = 2.0
-"""How long is waited for those that are not waited for."""
+"""How long `gather` waits for ailing keys while there are healthy ones."""
 
 
 class KeyedJobs(Generic[_K, _T]):
@@ -198,7 +193,6 @@ class KeyedJobs(Generic[_K, _T]):
         return {key: future.result() for key, future in over.items()}
 
     def under_way(self) -> list[_K]:
-        """The keys whose job is not over."""
         return [key for key, future in self._under_way.items() if not future.done()]
 
 
@@ -208,13 +202,11 @@ _FACTS_SECONDS = 55.0
 """Facts are sent once a minute, also when the collector is called each second."""
 _GRACE_SECONDS = 3.0
 _SPARE_SECONDS = 5.0
-"""Left of the time that the runner gives, so that it never has to give a poll up: everything would begin anew."""
+"""Time left of the runner's timeout, so that the runner never has to give a poll up."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class _State:
-    """One account in one region between polls."""
-
     watch: PlaceWatch
     account: Account
     region: str
@@ -255,7 +247,6 @@ class CloudWatchCollector(Collector):
         self._connect = connect
         self._states: list[_State] = []
         self._flights: KeyedJobs[int, Poll | str] = KeyedJobs()
-        """What a poll gave, or why it gave nothing."""
         self._facts_sent = float("-inf")
 
     def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
@@ -302,11 +293,9 @@ class CloudWatchCollector(Collector):
         return CollectFault(text="; ".join(texts), total=not any(state.up for state in self._states))
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """All permissions that are missing in any place, each once."""
         return unique([item for state in self._states if state.poll is not None for item in state.poll.missing])
 
     def metadata(self) -> Sequence[MetricInfo]:
-        """What the series of the wanted metrics mean; a custom metric is described by its name in CloudWatch."""
         used: dict[str, MetricKey] = {}
         for state in self._states:
             for metric in state.poll.wanted if state.poll is not None else ():
@@ -320,7 +309,6 @@ class CloudWatchCollector(Collector):
         ]
 
     def explain(self) -> list[str]:
-        """What is there in each place, what of it is read, and how far CloudWatch is behind."""
         lines: list[str] = []
         for state in self._states:
             poll = state.poll
@@ -340,7 +328,6 @@ class CloudWatchCollector(Collector):
         return lines + self._budget.describe()
 
     def close(self) -> None:
-        """End waits and connections."""
         self._stopping.set()
         for state in self._states:
             state.watch.close()
@@ -354,7 +341,6 @@ class CloudWatchCollector(Collector):
         ]
 
     def _watch(self, account: Account, region: str) -> PlaceWatch:
-        """The watch of one place; no request is made before its first poll."""
         settings = self._settings
         options = ConnectOptions(
             endpoint_url=settings.endpoint_url, read_timeout_seconds=min(20.0, max(0.5, settings.timeout / 2))

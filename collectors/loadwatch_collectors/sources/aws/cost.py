@@ -41,11 +41,10 @@ class Prices:
     insights_free_per_month: int = option(help="Those of them that are free.")
 
     def free(self, kind: str) -> int:
-        """How many a month cost nothing."""
+        """Number of free requests a month."""
         return 0 if kind == "metrics" else getattr(self, f"{kind}_free_per_month")
 
     def usd(self, kind: str, number: float) -> float:
-        """What so many cost that are billed."""
         return number / 1000 * getattr(self, f"{kind}_per_thousand")
 
 
@@ -82,7 +81,6 @@ class Load:
 
 
 def make_loads(wanted: Iterable[WantedMetric], prices: Prices) -> list[Load]:
-    """The loads of metrics that are read by GetMetricData."""
     counts: Counter[tuple[str, int, int]] = Counter()
     for metric in wanted:
         billed = math.ceil(len(metric.statistics) / prices.statistics_per_metric)
@@ -133,7 +131,6 @@ def estimate_cost(
 
 
 def describe_estimate(estimate: Estimate, prices: Prices) -> list[str]:
-    """The estimate in words, for a terminal."""
     metrics = estimate.billed_per_month["metrics"]
     lines = [
         f"about {estimate.total:.2f} USD in 30 days, by AWS's list prices of {prices.date}: "
@@ -263,8 +260,6 @@ def _costs(
 
 @dataclass(slots=True, eq=False)
 class _Share:
-    """What one place wants, and what it was given for it."""
-
     wanted: Sequence[WantedMetric] | None = None
     metrics: list[Load] = field(default_factory=list[Load])
     loads: list[Load] = field(default_factory=list[Load])
@@ -308,7 +303,6 @@ class BudgetKeeper:
             return share.given
 
     def set_interval(self, seconds: float) -> None:
-        """How often the collector is called."""
         with self._lock:
             self._interval = seconds
             self._plan()
@@ -360,7 +354,6 @@ class BudgetKeeper:
         return [describe_estimate(estimate, self.prices)[0], *self.describe()]
 
     def samples(self) -> list[Sample]:
-        """Estimate, budget, and the factor of every preset and priority that is read."""
         with self._lock:
             estimate = self._estimate(self._factors)
             keys = sorted({(load.preset, load.priority) for share in self._shares.values() for load in share.loads})
@@ -381,7 +374,6 @@ class BudgetKeeper:
         return samples
 
     def describe(self) -> list[str]:
-        """What the budget does, in words; nothing where it does nothing."""
         with self._lock:
             factors, wish = dict(self._factors), self._estimate({})
         if not factors or self.usd_per_month is None:

@@ -33,7 +33,7 @@ from loadwatch_collectors.sources.aws.presets import (
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings, CustomMetricSettings
 
 ANY = "*"
-"""As the value of a dimension: every value that there is."""
+"""As the value of a dimension: matches every value."""
 
 
 def plan_resources(resources: Iterable[Resource], presets: Mapping[str, PresetFile]) -> list[WantedMetric]:
@@ -84,7 +84,6 @@ def plan_custom(
 
 
 def has_wildcard(settings: CustomMetricSettings) -> bool:
-    """Whether the values of the metric's dimensions have to be looked up."""
     return ANY in settings.dimensions.values()
 
 
@@ -179,9 +178,7 @@ class PolicyNeeds(NamedTuple):
     regions: tuple[str, ...] = ()
     account_id: str = ""
     roles: tuple[str, ...] = ()
-    """Roles that it assumes."""
     database_users: tuple[str, ...] = ()
-    """Users of databases as which it logs in."""
 
 
 def needed_actions(settings: CloudWatchSettings) -> frozenset[str]:

@@ -25,8 +25,6 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 class AccountRegion(NamedTuple):
-    """One account in one region."""
-
     account_id: str
     region: str
 
@@ -71,16 +69,12 @@ class Resource:
 
 
 class Found(NamedTuple):
-    """What discovery sees in one place: resources, facts as samples (info series and numbers), what it may not see."""
-
     resources: Sequence[Resource] = ()
     facts: Sequence[Sample] = ()
     missing: Sequence[MissingPrivilege] = ()
 
 
 class WantedStatistic(NamedTuple):
-    """One statistic of a wanted metric and the name of its series."""
-
     statistic: str
     series: str
 
@@ -139,7 +133,5 @@ class DataResult(NamedTuple):
 
 
 class DataPage(NamedTuple):
-    """One page of GetMetricData's answer."""
-
     results: Sequence[DataResult]
     next_token: str = ""

@@ -29,30 +29,22 @@ _CLOCK_TRUST_SECONDS = 5.0
 
 
 class Finder(Protocol):
-    """Looks for resources by itself, and tells what it knows."""
-
     def found(self, wait_seconds: float = 0.0) -> Found:
         """What is known now; before the first look has ended it waits."""
         ...
 
-    def errors(self) -> Sequence[tuple[str, AwsError]]:
-        """The parts whose last look failed."""
-        ...
+    def errors(self) -> Sequence[tuple[str, AwsError]]: ...
 
-    def close(self) -> None:
-        """Look no more."""
-        ...
+    def close(self) -> None: ...
 
 
 class NothingToFind:
     """For a configuration that has custom metrics only."""
 
     def found(self, wait_seconds: float = 0.0) -> Found:  # noqa: ARG002 - there is nothing to wait for
-        """Nothing."""
         return Found()
 
     def errors(self) -> Sequence[tuple[str, AwsError]]:
-        """None."""
         return ()
 
     def close(self) -> None:
@@ -73,8 +65,6 @@ Budget = Callable[[Sequence[WantedMetric], Sequence[Resource]], Sequence[WantedM
 
 @dataclass(slots=True, kw_only=True)
 class Poll:
-    """What one poll of one place gave."""
-
     place: AccountRegion
     found: Found
     reading: Reading
@@ -106,7 +96,7 @@ class Leaving:
         self._wanted: Sequence[WantedMetric] = ()
 
     def add(self, plan: Sequence[WantedMetric], now_ms: int) -> Sequence[WantedMetric]:
-        """A plan, and those that are still to be read beside it; the same object until either changes."""
+        """Return the plan with the metrics that linger; the same object until either changes."""
         changed = plan is not self._plan
         if changed:
             wanted = {metric.metric for metric in plan}
@@ -197,7 +187,6 @@ class PlaceWatch:
         return poll
 
     def close(self) -> None:
-        """Look and read no more."""
         self._finder.close()
         self._client.close()
 

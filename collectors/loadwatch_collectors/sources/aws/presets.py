@@ -94,8 +94,6 @@ READERS = ("metrics", "insights", "enhanced")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricEntry:
-    """One metric of CloudWatch in a preset's file."""
-
     name: str = option(help="CloudWatch's name.")
     statistics: tuple[str, ...] = option(help="One to five, as CloudWatch writes them.")
     unit: str = option(help="What a value is in.")
@@ -109,7 +107,6 @@ class MetricEntry:
     namespace: str = option(help="CloudWatch's namespace: that of the file.", default="")
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         check_words(unit=self.unit, orientation=self.orientation)
         if not 1 <= len(self.statistics) <= MAX_STATISTICS:
             raise ValueError(f"{self.name}: one to five statistics, not {len(self.statistics)}")
@@ -125,7 +122,6 @@ class MetricEntry:
 
     @property
     def period_seconds(self) -> int:
-        """Length of a point."""
         return int(self.period or 60)
 
 
@@ -147,7 +143,6 @@ class InsightsQuery:
     orientation: str = option(help="more_is_worse, more_is_better, or nothing.", default="")
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         check_words(unit=self.unit, orientation=self.orientation)
         if not 1 <= self.limit <= 25:
             raise ValueError(f"{self.metric}: limit is 1 to 25")
@@ -179,7 +174,6 @@ class EnhancedValue:
     orientation: str = option(help="more_is_worse, more_is_better, or nothing.", default="")
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         check_words(unit=self.unit, orientation=self.orientation)
         if bool(self.label) != ("*" in self.path or "[" in self.path):
             raise ValueError(f"{self.path}: a path with * or [...] needs a label, and no other has one")
@@ -187,8 +181,6 @@ class EnhancedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PresetFile:
-    """One file: what is read of one kind of resource, and by which API."""
-
     name: str = option(help="The file's own.", default="")
     title: str = option(help="What it reads, in words.")
     source: str = option(help="AWS's own page of these metrics.")
@@ -211,7 +203,6 @@ class PresetFile:
     values: tuple[EnhancedValue, ...] = option(help="For the reader enhanced.", default=())
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if self.reader not in READERS:
             raise ValueError(f"reader is one of {', '.join(READERS)}")
         if self.reader == "metrics":
@@ -329,7 +320,6 @@ def choose_presets(configured: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def preset_metrics() -> tuple[MetricInfo, ...]:
-    """What the series of all presets mean, for the reference and as metadata."""
     found: dict[str, MetricInfo] = {}
     for source in preset_files().values():
         for series, unit, text in _series(source):

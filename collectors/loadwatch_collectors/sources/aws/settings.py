@@ -27,8 +27,6 @@ SHORT_PERIODS = (1, 5, 10, 20, 30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountSettings:
-    """An account to read: by a profile, or by assuming a role."""
-
     profile: str | None = option(help="Profile of the shared AWS configuration files.", default=None)
     role_arn: str | None = option(
         help="Role to assume, with the profile's credentials or those that botocore finds.",
@@ -39,7 +37,6 @@ class AccountSettings:
     external_id_env: str | None = option(help="Environment variable with the external id.", default=None)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if not self.profile and not self.role_arn:
             raise ValueError("give profile or role_arn; for the agent's own credentials leave `accounts` out")
         if self.role_arn and not _ROLE.fullmatch(self.role_arn):
@@ -69,8 +66,6 @@ class SelectSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomMetricSettings:
-    """A metric that no preset has."""
-
     namespace: str = option(help="CloudWatch's namespace.", metavar="Shop/Orders")
     metric: str = option(help="CloudWatch's name of the metric.", metavar="QueueDepth")
     dimensions: dict[str, str] = option(
@@ -89,7 +84,6 @@ class CustomMetricSettings:
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if not self.namespace or not self.metric:
             raise ValueError("namespace and metric must not be empty")
         if self.period != int(self.period) or not (
@@ -113,8 +107,6 @@ class CustomMetricSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudWatchSettings:
-    """What is read from CloudWatch and the AWS APIs beside it."""
-
     regions: tuple[str, ...] = option(
         help="Regions to read; the environment's, the profile's or the instance's own without it.",
         default=(),
@@ -151,7 +143,6 @@ class CloudWatchSettings:
     timeout: Seconds = option(help="How long one region of one account may take for one poll.", default=40.0)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         for key, names in (("presets", self.presets), ("select", tuple(self.select))):
             try:
                 choose_presets(names)

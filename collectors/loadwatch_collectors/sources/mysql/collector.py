@@ -67,14 +67,12 @@ VARIABLES = """
     slow_query_log super_read_only sync_binlog table_definition_cache table_open_cache thread_cache_size
     thread_pool_max_threads thread_pool_size tmp_table_size wait_timeout
 """.split()
-"""The variables that are read; a server has some of them only."""
 _CHOSEN = frozenset(VARIABLES)
 
 TEXT_VARIABLES = (
     *("aurora_server_id", "aurora_version", "basedir", "innodb_version", "transaction_isolation", "tx_isolation"),
     *("version", "version_comment"),
 )
-"""Variables whose text says what the server is."""
 
 _NEVER_SHOWN = frozenset(
     "init_connect init_replica init_slave last_gtid report_password report_user timestamp wsrep_sst_auth".split()
@@ -205,8 +203,6 @@ TABLES_LOST = "table sizes: no table is visible"
 
 
 class Server(NamedTuple):
-    """A server as a fresh session finds it."""
-
     version: ServerVersion
     account: str
     """Who the server took us for, as `'user'@'host'`."""
@@ -219,14 +215,13 @@ class Server(NamedTuple):
 
     @property
     def show_replicas(self) -> str:
-        """The statement that shows replication, whose words servers have changed."""
+        """Statement that shows replication; its wording depends on the server and its version."""
         if self.version.is_mariadb:
             return "SHOW ALL SLAVES STATUS"
         return "SHOW REPLICA STATUS" if self.version.numbers >= (8, 0, 22) else "SHOW SLAVE STATUS"
 
     @property
     def replication_privilege(self) -> str:
-        """What `show_replicas` needs."""
         return "SLAVE MONITOR" if self.version.is_mariadb and self.version.numbers >= (10, 5) else "REPLICATION CLIENT"
 
     def may(self, privilege: str) -> bool:
@@ -234,7 +229,6 @@ class Server(NamedTuple):
         return any(privilege in held or held & _ALL for held in map(_global_privileges, self.grants))
 
     def may_select_somewhere(self) -> bool:
-        """Whether any grant lets the account read tables."""
         for grant in self.grants:
             match = _ANY_GRANT.match(grant)
             held = _split_privileges(match[1]) if match else frozenset[str]()
@@ -368,8 +362,6 @@ SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MySQLSettings(MySQLLogin):
-    """A MySQL or MariaDB server to watch."""
-
     all: bool = option(
         help="Read every variable and status that has a number (some 1,000), not the chosen 150.", default=False
     )
@@ -390,7 +382,6 @@ class MySQLSettings(MySQLLogin):
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         MySQLLogin.__post_init__(self)
         if self.discover is not None and (self.host != "127.0.0.1" or self.unix_socket or self.iam_region):
             raise ValueError("discover finds the servers; leave host, unix_socket and iam_region out")
@@ -399,13 +390,10 @@ class MySQLSettings(MySQLLogin):
 
     @property
     def address(self) -> str:
-        """Of the server; empty for several."""
         return "" if self.discover is not None or self.unix_socket else address_of(self.host, self.port)
 
 
 class MySQLCollector(Collector):
-    """Reads one server over a session that it keeps."""
-
     def __init__(self, settings: MySQLSettings, iam_password: IamPassword | None = None) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
@@ -428,15 +416,12 @@ class MySQLCollector(Collector):
             self._periodic.append(Periodic(self._tables, settings.tables_every))
 
     def collect(self) -> Sequence[Sample]:
-        """Read the server once."""
         return self._session.run(self._read)
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """What the account cannot see, with the grant that this server wants."""
         return tuple(self._missing.values())
 
     def close(self) -> None:
-        """End the session."""
         self._session.close()
 
     def _read(self) -> list[Sample]:

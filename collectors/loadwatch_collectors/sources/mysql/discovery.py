@@ -33,8 +33,6 @@ _PRESET = "mysql"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoverSettings:
-    """Which instances of RDS and Aurora are watched."""
-
     engine: tuple[str, ...] = option(
         help="Engines, with * and ?.", default=("mysql", "mariadb", "aurora-mysql"), metavar="[aurora-mysql]"
     )
@@ -51,7 +49,6 @@ class DiscoverSettings:
     endpoint_url: str | None = option(help="Address of the AWS APIs instead of their own.", default=None)
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         if self.role not in ("", "writer", "reader"):
             raise ValueError(f"role must be writer or reader, not {self.role!r}")
         if self.every < 5:
@@ -63,8 +60,6 @@ Build = Callable[[str, int, IamPassword | None], Collector]
 
 
 class Target(NamedTuple):
-    """An instance to watch."""
-
     identifier: str
     cluster: str
     role: str
@@ -77,7 +72,7 @@ class Target(NamedTuple):
 
 
 def target_of(resource: Resource) -> Target | None:
-    """The target that a discovered instance is; None while it has no address."""
+    """Return the target for a discovered instance; None until the instance has an address."""
     known = dict(resource.attributes)
     if not known.get("host") or not known.get("port"):
         return None
@@ -92,8 +87,6 @@ def target_of(resource: Resource) -> Target | None:
 
 
 class _Member:
-    """One instance: its collector, and the thread that reads it."""
-
     def __init__(self, target: Target, collector: Collector, deadline: float) -> None:
         self.target = target
         self._collector = collector
@@ -252,13 +245,11 @@ class MySQLFleet(Collector):
         return samples
 
     def fault(self) -> CollectFault | None:
-        """The instances that cannot be read; total when none can."""
         members = list(self._members.values())
         failed = [f"{member.target.identifier}: {member.error}" for member in members if member.error]
         return CollectFault(text="; ".join(failed), total=len(failed) == len(members)) if failed else None
 
     def explain(self) -> list[str]:
-        """What is watched, and where; why an instance cannot be read is the trouble's."""
         lines: list[str] = []
         for one in (member.target for member in self._members.values()):
             what = " of ".join(part for part in (one.role, one.cluster) if part) or "single"
@@ -267,7 +258,6 @@ class MySQLFleet(Collector):
         return lines or [f"no instance of MySQL or MariaDB with these names and tags is in {places}"]
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """What AWS does not let us see, and what the accounts of the databases lack."""
         found = {one.permission: one for _, discovery in self._places for one in discovery.found().missing}
         for member in self._members.values():
             for one in member.missing_privileges():
@@ -275,7 +265,6 @@ class MySQLFleet(Collector):
         return tuple(found.values())
 
     def close(self) -> None:
-        """End all sessions and look no more."""
         self._closed = True
         for client, discovery in self._places:
             discovery.close()

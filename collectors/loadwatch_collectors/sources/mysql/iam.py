@@ -46,7 +46,6 @@ class IamPassword:
         return self._token
 
     def forget(self) -> None:
-        """Make a new token for the next login: this one was refused."""
         self._token = ""
 
 

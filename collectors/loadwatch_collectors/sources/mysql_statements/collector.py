@@ -62,7 +62,7 @@ class Instance(NamedTuple):
 
 
 class Executed(NamedTuple):
-    """What prepared statements did since the last reading; `unseen` is what no text is known of."""
+    """What prepared statements did since the last reading; `unseen` counts those without known text."""
 
     grown: Mapping[Key, Counts]
     texts: Mapping[Key, str]
@@ -71,8 +71,6 @@ class Executed(NamedTuple):
 
 
 class PreparedStatements:
-    """Remembers the rows of prepared statements, and tells how they grew."""
-
     def __init__(self) -> None:
         self._known: dict[tuple[str, ...], Counts] = {}
         self._begun = False
@@ -110,7 +108,7 @@ class PreparedStatements:
         return Executed(grown=grown, texts=texts, words=words, unseen=self._missing(total, seen))
 
     def _missing(self, total: Counts, seen: Counts) -> Counts:
-        """What the sum over all executions has more. The two are read one after the other, so it may come back."""
+        """Return what the total has beyond the rows seen; both are read in turn, so a gap may close."""
         before, self._total = self._total, total
         if before is None:
             return NOTHING
@@ -151,7 +149,7 @@ SELECT_DIGESTS = f"""
       FROM performance_schema.events_statements_summary_by_digest
 """
 SELECT_RECENT = SELECT_DIGESTS + " WHERE LAST_SEEN >= SUBTIME(NOW(), SEC_TO_TIME({seconds}))"
-"""Without INTERVAL: in a digest MariaDB writes its unit in other words, and this statement has to know itself."""
+"""No INTERVAL: MariaDB's digest rewrites its unit, and this statement has to recognise its own."""
 SELECT_TEXTS = """
     SELECT SCHEMA_NAME, DIGEST, LEFT(DIGEST_TEXT, 2048)
       FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IN ({digests})
@@ -190,7 +188,6 @@ def digest_rows(rows: Sequence[Texts]) -> list[Row]:
 
 
 def total_of(rows: Sequence[Texts]) -> Counts:
-    """All executions of prepared statements together."""
     return reduce(add, map(counts_of, rows), NOTHING)
 
 
@@ -200,7 +197,7 @@ SELDOM_SECONDS = 5.0
 """Between two looks at what the server executed in all (SHOW STATUS costs it as much as all the rest of a reading), and
 at the sum over prepared statements while it stands still."""
 FAR_BEHIND = 8 << 20
-"""Bytes of a slow log; what one reading takes at most."""
+"""Backlog of a slow log in bytes beyond which it is a fault: the most that one reading takes."""
 ACCOUNT_KEYS = ("user", "password_file", "password_env", "iam_auth", "iam_region")
 _EXECUTE = "execute"
 SHOW_STATUS = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({', '.join(repr(name) for name in STATUSES)})"
@@ -255,7 +252,6 @@ class MySQLStatementsSettings(MySQLLogin):
     )
 
     def __post_init__(self) -> None:
-        """Check what types cannot say."""
         MySQLLogin.__post_init__(self)
         if self.slow_log.startswith(RDS) and rds_instance(self.slow_log) is None:
             raise ValueError(
@@ -276,8 +272,6 @@ def rds_instance(slow_log: str) -> tuple[str, str] | None:
 
 
 class MySQLStatementsCollector(StatementsCollector):
-    """Reads one server over a session that it keeps."""
-
     def __init__(self, settings: MySQLStatementsSettings) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
@@ -298,11 +292,9 @@ class MySQLStatementsCollector(StatementsCollector):
         self._explained = 0.0
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Of databases whose statements may not be explained; without the right to count there is an error."""
         return self._explainer.missing(self._account)
 
     def fault(self) -> CollectFault | None:
-        """What makes the table of statements incomplete."""
         if self._lost_lately:
             return CollectFault(text=FULL)
         if self._follower is not None and self._follower.is_skipping:
@@ -314,7 +306,6 @@ class MySQLStatementsCollector(StatementsCollector):
         return None
 
     def explain(self) -> Sequence[str]:
-        """Which server it reads, and how many of its statements it can tell apart."""
         ratio = self._coverage.ratio
         told = "nothing was executed since" if ratio is None else f"{ratio:.1%} of what was executed is told apart"
         sampled = self._follower.sampled if self._follower else 1
@@ -326,7 +317,6 @@ class MySQLStatementsCollector(StatementsCollector):
         ]
 
     def close(self) -> None:
-        """End the session."""
         super().close()
         if self._follower is not None:
             self._follower.close()

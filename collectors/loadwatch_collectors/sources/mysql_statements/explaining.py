@@ -45,8 +45,6 @@ def seen_examples(session: MySQLSession, wanted: Sequence[Key]) -> dict[Key, str
 
 
 class Explainer:
-    """Explains the dearest statements of one server, a few at a time."""
-
     def __init__(self, open_session: Callable[[], MySQLSession]) -> None:
         """`open_session` makes a session of its own: the statement's database becomes that of the session."""
         self._open = open_session
@@ -55,7 +53,7 @@ class Explainer:
         self._examples: dict[Key, str] = {}
 
     def add(self, grown: Mapping[Key, Counts], examples: Mapping[Key, str] | None = None) -> None:
-        """Note what statements took, and executions of them where somebody else has seen them."""
+        """Add what statements took, and example executions where another source, the slow log, has them."""
         self.plans.add(grown)
         for key, text in (examples or {}).items():
             if len(self._examples) < MOST_PLANS or key in self._examples:
@@ -92,7 +90,6 @@ class Explainer:
             session.close()
 
     def missing(self, account: str) -> Sequence[MissingPrivilege]:
-        """The databases whose statements may not be explained."""
         return self.plans.missing("SELECT on", lambda schema: f"GRANT SELECT ON {_name(schema)}.* TO {account};")
 
 

@@ -31,11 +31,10 @@ EVERY_SECONDS = 5.0
 LOOK_SECONDS = 2.0
 """How long one look may take; what it did not reach is left to the next one."""
 MOST_LINES, FEWEST_LINES = 2_000, 1
-"""Asked for at once; fewer where they have more than AWS gives in one answer, a megabyte."""
+"""Lines asked for at once; fewer where they exceed the megabyte that AWS gives in one answer."""
 ANCHOR_LINES = 32
 MOST_LOOK_LINES = 32_000
 LOG_ACTIONS = frozenset({"rds:DescribeDBLogFiles", "rds:DownloadDBLogFilePortion"})
-"""What it needs in a policy."""
 CURRENT = "slowquery/mysql-slowquery.log"
 TRUNCATED = "[Your log message was truncated]"
 NO_LOG = (
@@ -115,7 +114,6 @@ class RdsLog:
         return found
 
     def _begin(self, files: dict[str, _File], until: float) -> None:
-        """Take the end of the log as the beginning."""
         if files[CURRENT].size:
             answer = self._portion(CURRENT, None, ANCHOR_LINES, until)
             *lines, self._partial = str(answer.get("LogFileData") or "").split("\n")
@@ -126,7 +124,7 @@ class RdsLog:
         self._known = files
 
     def _turn(self, fresh: list[str], until: float) -> list[str]:
-        """The rest of what was put aside; what was held may be of either file, and is read again."""
+        """Return the rest of rotated files; held lines may be of either file, and are read again."""
         found: list[str] = []
         for place, name in enumerate(fresh):
             rest, lost = self._after_anchor(name, until) if not place else self._tail(name, MOST_LOOK_LINES, until)
@@ -161,7 +159,6 @@ class RdsLog:
         return text.removesuffix("\n").split("\n") if text else [], False
 
     def _read_on(self, until: float) -> None:
-        """Hold what is new in the present file."""
         more = True
         while more and time.monotonic() < until:
             answer = self._portion(CURRENT, self._marker, self._lines, until)
@@ -192,9 +189,9 @@ class RdsLog:
 
 
 MOST_BYTES, MOST_SECONDS = 8 << 20, 0.4
-"""Of one look, of the log and of the processor's time; the block that is under way is read to its end."""
+"""Most that one look reads: bytes of log, seconds of CPU time; a block begun is read to its end."""
 FARTHEST_BYTES = 64 << 20
-"""A log that is ahead by more is read on from its last bytes, half as many."""
+"""Backlog in bytes beyond which reading skips ahead, to the last half as many bytes of the log."""
 _BLOCK = 1 << 18
 _ADMINISTRATOR = "administrator command"
 
@@ -210,7 +207,6 @@ class SlowLogFollower:
     """
 
     def __init__(self, path: str, rds: RdsLog | None = None) -> None:
-        """`rds` reads the log in place of the file."""
         self._path = path
         self._tail = LogTail(path, first_read=0) if rds is None else rds
         self.skipped_bytes = 0
@@ -235,7 +231,6 @@ class SlowLogFollower:
 
     @property
     def unreadable(self) -> int:
-        """Lines that were not understood."""
         return self._reader.unreadable
 
     def collect(self) -> dict[Key, Counts]:
@@ -263,7 +258,6 @@ class SlowLogFollower:
         return grown
 
     def close(self) -> None:
-        """Close the file."""
         self._tail.close()
 
     def _read_file(self, tail: LogTail, grown: dict[Key, Counts]) -> None:

@@ -61,7 +61,6 @@ class Quota(NamedTuple):
 
     @property
     def cores(self) -> float:
-        """How many cores that is."""
         return self.quota / self.period
 
 
@@ -235,8 +234,6 @@ def ask_systemd(unit: str) -> str:
 
 
 class UnitLimits:
-    """Asks about units now and then, and repeats the answers in between."""
-
     def __init__(self, ask: Callable[[str], str] = ask_systemd, clock: Callable[[], float] = time.monotonic) -> None:
         self._ask = ask
         self._clock = clock
@@ -349,7 +346,6 @@ class ProcessCollector(Collector):
         self._ports: tuple[int, set[int]] = (0, set())
 
     def collect(self) -> list[Sample]:
-        """Read every process that was found once."""
         if self._boot_time is None:
             self._boot_time = parse_boot_time(read_text(self._proc / "stat"))
         if time.monotonic() - self._scanned_at >= self._settings.rescan:
@@ -370,7 +366,6 @@ class ProcessCollector(Collector):
         return [*samples, *self._read_groups(), *self._read_addresses()]
 
     def fault(self) -> CollectFault | None:
-        """The search is ambiguous: which processes it finds, and how to name one."""
         roots = sorted(set(self._roots.values()))
         if len(roots) < 2:
             return None
@@ -381,7 +376,6 @@ class ProcessCollector(Collector):
         )
 
     def explain(self) -> list[str]:
-        """Each program that was found, since when it runs, and how many processes it has."""
         sizes = Counter(self._roots.values())
         lines = [
             f"finds {_title(self._stats[root], root)}, started {self._started(self._stats[root])}"
@@ -392,7 +386,6 @@ class ProcessCollector(Collector):
         return [*lines, f"finds {more} more"] if more else lines
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """What the last `collect` could not see."""
         return (_LISTING,) if self._unreadable else ()
 
     def _labels(self, pid: int) -> Labels:
@@ -414,7 +407,7 @@ class ProcessCollector(Collector):
             self._ports = (0, set())  # it may listen by now
 
     def _read_stats(self) -> dict[int, ProcessStat]:
-        """The processes that still are the ones that were found: the same number with another start is another."""
+        """Return the found processes that still run; a pid with another start time is another process."""
         found: dict[int, ProcessStat] = {}
         for pid in self._pids:
             try:

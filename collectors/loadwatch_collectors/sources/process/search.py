@@ -25,8 +25,6 @@ _SEARCHES = ("name", "command", "pid", "pid_file", "systemd_unit", "port")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessSettings:
-    """Which process is watched; exactly one of the ways to find it is given."""
-
     name: str | None = option(
         help="Name of the program: the file's name, or the name that the kernel shows. Several that do not descend "
         "from each other are ambiguous: each is measured on its own, and the target says so.",
@@ -52,11 +50,9 @@ class ProcessSettings:
 
     @property
     def address(self) -> str:
-        """Where the process listens, if it is looked for by that."""
         return address_of("localhost", self.port) if self.port else ""
 
     def describe(self) -> str:
-        """The search in words, for errors."""
         name = next(name for name in _SEARCHES if getattr(self, name) is not None)
         return f"{name.replace('_', ' ')} {getattr(self, name)!r}"
 

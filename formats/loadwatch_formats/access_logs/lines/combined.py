@@ -63,7 +63,7 @@ _TIME = r"(?:[0-9]+h)?(?:[0-9]+m)?[0-9]+(?:\.[0-9]+)? ?(?:[num]|\xc2?\xb5|\xce\x
 _SECONDS_AND_MICROSECONDS = re.compile(r"([0-9]{1,9})/([0-9]{1,15})")
 _MOST_DIGITS = 40
 _MOST = 0.95
-"""Of the lines: the last one may be cut."""
+"""Share of the lines that must match: the last one may be cut."""
 _MANY, _FEW = 0.8, 0.01
 _MICROSECONDS_FROM = 1_000
 """Half the requests at or above this many microseconds. So many seconds have not been seen; 60 milliseconds have."""
@@ -225,7 +225,7 @@ def _named_by(key: str, unit: str | None, columns: Sequence[_Column]) -> _Choice
 
 
 def _whole(columns: Sequence[_Column], numbers: Sequence[_Column], sizes: Sequence[str], unit: str | None) -> _Choice:
-    """Of a log without fractions."""
+    """Choose the durations of a log that has no fractions."""
     whole = [column for column in numbers if not column.name and column.is_mostly("[0-9]+")]
     likely = [column for column in whole if not (_is_number_of_something(column) or _is_bytes(column, sizes))]
     if len(likely) > 1 or (len(whole) > 1 and not likely):

@@ -153,7 +153,6 @@ def split_request(text: str, *, queries: bool = False) -> tuple[str, str]:
 
 
 def path_of(text: str, *, queries: bool = False) -> str:
-    """The path of a text that holds nothing else but its query."""
     return text if queries else text.partition("?")[0]
 
 
@@ -184,7 +183,6 @@ def no_seconds(_text: str) -> None:
 
 
 def unit_words(unit: str) -> str:
-    """`milliseconds` of `ms`."""
     return _UNIT_WORDS[unit]
 
 

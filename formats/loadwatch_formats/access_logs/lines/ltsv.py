@@ -158,7 +158,6 @@ def duration_key(there: Collection[str]) -> str | None:
 
 
 def unit_of(key: str, texts: Collection[str], beside: Collection[str] = ()) -> str | None:
-    """The unit that the name of a key, its texts or the keys beside it tell."""
     if key in _IN_SECONDS or (key == "rt" and any("." in text for text in texts)):
         return "s"
     for stem in sorted((*DURATIONS, *UPSTREAM_DURATIONS), key=len, reverse=True):
@@ -221,7 +220,6 @@ def _split(line: str) -> dict[str, str] | None:
 
 
 def _pattern(keys: Sequence[str], chosen: Chosen) -> str:
-    """One expression for lines with these keys in this order."""
     groups = {key: _GROUPS[role] for role, key in chosen.keys.items()}
     if "request" in chosen.keys:
         # What is in the request already has no group of its own.

@@ -144,7 +144,6 @@ class _Getter:
         self._in_one = "request" in chosen.keys
 
     def read(self, text: str) -> list[Texts]:
-        """The texts of each line."""
         return [self._line(line) for line in text.split("\n") if line.strip()]
 
     def _line(self, line: str) -> Texts:

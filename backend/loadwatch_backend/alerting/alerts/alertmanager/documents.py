@@ -50,8 +50,6 @@ _SIGNS = {operator: sign for sign, operator in _OPERATORS.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownAlert:
-    """A firing alert with what is known of its way: the receivers of its routes, and what keeps it quiet."""
-
     alert: NotifiedAlert
     fingerprint: str
     updated_ms: int
@@ -59,11 +57,9 @@ class ShownAlert:
     inhibited_by: Sequence[str] = ()
     """Fingerprints."""
     muted_by: Sequence[str] = ()
-    """Names of time intervals."""
 
     @property
     def suppressed(self) -> bool:
-        """Whether it is not sent at present."""
         return bool(self.quiet.silences or self.inhibited_by or self.muted_by)
 
 
@@ -108,7 +104,6 @@ def _matcher(given: MatcherDocument) -> dict[str, Any]:
 
 
 def matcher_of(*, name: str, value: str, is_regex: bool, is_equal: bool) -> MatcherDocument:
-    """A matcher of a posted silence, as our own API takes it."""
     return MatcherDocument(name=name, operator=_OPERATORS[is_equal, is_regex], value=value)
 
 
@@ -189,7 +184,7 @@ def _interval(named: NamedInterval) -> dict[str, Any]:
 
 
 def _parts(line: str) -> Mapping[str, Any]:
-    """Back from the line for people: `times: 09:00-17:00; weekdays: monday:friday`."""
+    """Parse an interval's line, as the page shows it: `times: 09:00-17:00; weekdays: monday:friday`."""
     found: dict[str, Any] = {}
     for part in line.split("; ") if line != "always" else ():
         name, _, text = part.partition(": ")

@@ -36,14 +36,11 @@ from loadwatch_backend.series.store.errors import PatternError
 from loadwatch_backend.series.store.patterns import full_matcher
 
 ALERTMANAGER_VERSION = "0.28.0"
-"""The version whose API this follows."""
 PATTERN_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertQuestion:
-    """Which alerts are asked for; as the parameters of Alertmanager's API."""
-
     matchers: Sequence[str] = ()
     receiver: str = ""
     active: bool = True
@@ -90,7 +87,6 @@ class AlertmanagerApi:
         }
 
     def receivers(self) -> list[dict[str, Any]]:
-        """Names."""
         return [{"name": name} for name in self._configuration().receivers]
 
     # Alerts -----------------------------------------------------------------------------------------------------------

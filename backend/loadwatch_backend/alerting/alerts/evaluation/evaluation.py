@@ -33,15 +33,13 @@ from loadwatch_backend.runs.registry.under_way import RunFacts
 
 LEAST_GAP = 0.05
 SLEEP_SECONDS = 600.0
-"""Between two evaluations of a rule of whose metrics none was ever seen: their result is known."""
+"""Interval of a rule none of whose metrics was ever seen: its result is known."""
 GAP_PER_DURATION = 4.0
 """Arrivals never take more than a fifth of a core for one group, however often samples come."""
 
 
 @dataclass(slots=True)
 class RuleStatus:
-    """How a rule did when it was last evaluated."""
-
     health: RuleHealth = RuleHealth.UNKNOWN
     error: str = ""
     evaluated_ms: int | None = None
@@ -79,11 +77,9 @@ class GroupRun:
 
     @property
     def interval(self) -> float:
-        """The longest wait between two evaluations, but for rules that were woken in between."""
         return self.group.interval_ms / 1_000
 
     def next_due(self) -> float:
-        """When there is something to do."""
         return min(self.next_tick, self.earliest) if self.woken else self.next_tick
 
     def take_due(self, now: float, asleep: Collection[str] = ()) -> Sequence[Rule]:
@@ -112,7 +108,6 @@ class GroupRun:
         return due
 
     def finish(self, started: float, now: float, at_ms: int) -> None:
-        """An evaluation is over."""
         self.busy = False
         self.seconds = now - started
         self.evaluated_ms = at_ms
@@ -133,7 +128,7 @@ MOST_ASKED = 1_000
 
 
 class KnownRuns:
-    """Asks when an alert begins, and else at most once a second. From any thread."""
+    """Caches what is known of runs for a second; asks anew when an alert begins. From any thread."""
 
     def __init__(self, ask: RunSource) -> None:
         self._ask = ask
@@ -143,7 +138,6 @@ class KnownRuns:
         self._asked_ms = 0
 
     def at(self, rule: Rule, states: Mapping[str, RuleStates], result: RuleResult, at_ms: int) -> Runs:
-        """For one evaluation of a rule, with the states of all rules before it."""
         before = states.get(rule.id, RuleStates()).alerts
         begin = any(source_key(one.source) not in before for one in result.active)
         wanted = {alert.labels.get(RUN_LABEL, "") for alert in before.values()}
@@ -173,10 +167,10 @@ log = structlog.get_logger(__name__)
 
 NO_STATES = RuleStates()
 STOPPED_MS = 900_000
-"""Nobody sends a target of which nothing has come for so long; the targets' page has the same figure."""
+"""A target that sent nothing for this long has stopped; the targets' page has the same figure."""
 PAUSE_MS = 300_000
 SENT_ASKED_MS = 5_000
-"""So long an answer about the targets is good."""
+"""How long an answer about the targets is cached."""
 
 
 @dataclass(slots=True)

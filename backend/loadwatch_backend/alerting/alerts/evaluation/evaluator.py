@@ -40,7 +40,6 @@ from loadwatch_backend.core.errors import ProblemError
 
 
 def states_of(found: Remembered) -> dict[str, RuleStates]:
-    """States by rule id."""
     states: dict[str, RuleStates] = {}
     for rule_id in {*found.alerts, *found.swings}:
         alerts = {source_key(alert.source): alert for _, alert in found.alerts.get(rule_id, ())}
@@ -88,12 +87,10 @@ log = structlog.get_logger(__name__)
 
 WORKERS = 2
 BEAT_SECONDS = 2.0
-"""How often the place in time is noted and requests of people are read."""
+"""Interval at which the time of evaluation is recorded and requests of users are read."""
 PRUNE_SECONDS = 3_600.0
 PRUNE_AGAIN_SECONDS = 1.0
-"""Pause while there is more to delete."""
 RETRY_SECONDS = 1.0
-"""Pause after the database has failed."""
 SAME_FAILURE_SECONDS = 60.0
 """A failure so soon after another is the same one, and is logged once: in between much else may succeed."""
 
@@ -102,8 +99,6 @@ GroupKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveAlert:
-    """An open alert as the evaluator has it this moment."""
-
     alert: TrackedAlert
     swings: int
     evaluated_ms: int | None
@@ -169,7 +164,6 @@ class Evaluator:
     # From any thread --------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin; evaluates while this server leads."""
         self._rules.watch(lambda _rules: self.wake())
         self._thread.start()
 
@@ -182,7 +176,7 @@ class Evaluator:
         self._pool.shutdown()
 
     def touched(self, metrics: frozenset[str]) -> None:
-        """Samples of these metrics can be read."""
+        """Wake the rules that read these metrics, as new samples of them can be read."""
         with self._wake:
             self._touched |= metrics
             self._wake.notify_all()
@@ -194,7 +188,7 @@ class Evaluator:
             self._wake.notify_all()
 
     def group_run(self, group: RuleGroup) -> GroupRun:
-        """How a group does; of one that another server evaluates nothing is known."""
+        """The run of a group; one without results where another server evaluates it."""
         return self._groups.get((group.file, group.name)) or GroupRun(group=group, next_tick=0.0)
 
     def live(self) -> dict[str, LiveAlert]:
@@ -209,7 +203,6 @@ class Evaluator:
         return found
 
     def alerts_by_state(self) -> dict[str, float]:
-        """How many alerts are pending and firing."""
         counts = {str(AlertState.PENDING): 0.0, str(AlertState.FIRING): 0.0}
         for states in list(self._states.values()):
             for alert in states.alerts.values():
@@ -223,7 +216,6 @@ class Evaluator:
 
     @property
     def evaluated_ms(self) -> int | None:
-        """When rules were last evaluated here."""
         return max((run.evaluated_ms for run in list(self._groups.values()) if run.evaluated_ms), default=None)
 
     @property
@@ -232,7 +224,7 @@ class Evaluator:
         return self._lead.held and self._loaded
 
     def is_current(self, now_ms: int, slack_ms: int) -> bool:
-        """Whether rules are evaluated here: each time that one is due, with so much patience."""
+        """Whether rules were evaluated here within the shortest interval of a group and `slack_ms`."""
         if not self.here:
             return False
         groups = list(self._groups.values())
@@ -318,7 +310,7 @@ class Evaluator:
         return True
 
     def _drop(self) -> None:
-        """Another server leads: what is known here grows old."""
+        """Forget all states, as another server leads."""
         with self._wake:
             while self._busy:
                 self._wake.wait(BEAT_SECONDS)
@@ -437,7 +429,7 @@ class Evaluator:
                 self._pool.submit(self._work, run, due, now_ms)
 
     def _work(self, run: GroupRun, due: Sequence[Rule], at_ms: int) -> None:
-        """In a worker: evaluate, write, and only then hold it to be so."""
+        """In a worker: evaluate, write to the database, and only then keep the new states."""
         started = time.monotonic()
         try:
             outcome = self._evaluation.evaluate(run, due, self._states, self._facts, at_ms)

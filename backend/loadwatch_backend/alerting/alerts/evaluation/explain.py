@@ -84,7 +84,6 @@ class Transition:
 
     @property
     def notifies(self) -> bool:
-        """Whether receivers may have to be notified: it began to fire, or ended to."""
         return self.before is not self.after and AlertState.FIRING in (self.before, self.after)
 
 
@@ -121,7 +120,6 @@ class Runs:
         return max(going_on, default=(0, ""))[1]
 
     def is_finished(self, id: str) -> bool:
-        """Whether it is known to have ended."""
         return id in self.known and self.known[id].finished
 
     def end_of(self, alert: TrackedAlert) -> int | None:
@@ -138,7 +136,7 @@ NO_RUNS = Runs()
 def explainer(
     explained: Explain, findings_now: Callable[[], FindingsSnapshot | None]
 ) -> Callable[[TrackedAlert], Mapping[str, str]]:
-    """What the state machine asks; an empty answer where nothing is known of the present, or nothing fits."""
+    """A function for `Machine.explain`; its answer is empty where no finding fits."""
 
     def explain(alert: TrackedAlert) -> Mapping[str, str]:
         snapshot = findings_now()

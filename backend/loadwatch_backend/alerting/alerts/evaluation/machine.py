@@ -46,7 +46,7 @@ OUTLIVED_RUN = "outlived-run"
 SETTLE_MS = 5_000
 """How long after a run's end its last requests and samples count for what is measured then."""
 MOST_BEHIND_MS = 60_000
-"""What reads further back is said to hold on all the same: better one page too many than none."""
+"""Expressions that read further back count as if they read this far: better a page too many than none."""
 
 Stopped = Callable[[TrackedAlert], bool]
 """Whether nobody sends the target of an alert without data any more."""
@@ -69,7 +69,6 @@ PROMETHEUS = MachineSettings(flap_changes=0)
 
 
 def new_episode_id() -> str:
-    """An id that no other episode has."""
     return secrets.token_hex(12)
 
 
@@ -82,7 +81,6 @@ def plain_vanished(rule: Rule, source: Labels, at_ms: int) -> ActiveSeries:
 
 
 def vanished_series(rule: Rule, source: Labels, labels: Labels, annotations: Labels) -> ActiveSeries:
-    """The alert that says that a series has vanished, with labels and annotations as rendered for the series."""
     what = ", ".join(f"{name}={value}" for name, value in sorted(source.items())) or "all of it"
     return ActiveSeries(
         source={**source, NO_DATA_LABEL: "true"},
@@ -93,13 +91,13 @@ def vanished_series(rule: Rule, source: Labels, labels: Labels, annotations: Lab
 
 
 def unexplained(alert: TrackedAlert) -> Mapping[str, str]:
-    """Nothing is known of what ran out."""
+    """The default of `Machine.explain`: no finding is known."""
     del alert
     return {}
 
 
 def unmerged(rule: Rule, before: RuleStates, result: RuleResult, at_ms: int) -> RuleResult:
-    """Each series is a thing of its own."""
+    """The default of `Machine.merge`: every series is kept."""
     del rule, before, at_ms
     return result
 
@@ -133,7 +131,6 @@ class Machine:
 
 
 def resolve_all(before: RuleStates, now_ms: int, reason: ResolvedReason) -> Step:
-    """All alerts of a rule end, as when the rule is gone."""
     ended = [_resolved(alert, now_ms, reason) for alert in before.alerts.values()]
     transitions = [
         _transition(old, new, now_ms, reason) for old, new in zip(before.alerts.values(), ended, strict=True)
@@ -168,7 +165,6 @@ def shift_states(states: RuleStates, jump_ms: int) -> RuleStates:
 
 
 def shift_alert(alert: TrackedAlert, jump_ms: int) -> TrackedAlert:
-    """One alert after the wall clock was set."""
     return replace(
         shift_timers(alert, jump_ms),
         active_ms=alert.active_ms + jump_ms,
@@ -197,8 +193,6 @@ def holding_until_ms(alert: TrackedAlert, keep_firing_for_ms: int, settings: Mac
 
 @dataclass(slots=True)
 class _Stepping:
-    """One step under way."""
-
     machine: Machine
     rule: Rule
     before: RuleStates
@@ -207,7 +201,6 @@ class _Stepping:
     runs: Runs
     stopped: Stopped
     busy: frozenset[str] = frozenset()
-    """Runs of which something holds."""
 
     def step(self) -> Step:
         alerts: dict[SourceKey, TrackedAlert] = {}
@@ -287,7 +280,6 @@ class _Stepping:
         return self._false(key, old, swings, ResolvedReason.NO_DATA if gone else ResolvedReason.RECOVERED)
 
     def _load_is_over(self, key: SourceKey) -> bool:
-        """Whether it is about the load of a run that has ended."""
         return any(name == RUN_LABEL and self.runs.is_finished(run) for name, run in key)
 
     def _ends_with_run(self, alert: TrackedAlert) -> bool:
@@ -348,7 +340,6 @@ class _Stepping:
         return replace(alert, finding=finding) if finding else alert
 
     def _promoted(self, alert: TrackedAlert) -> TrackedAlert:
-        """Firing, when the condition has held for as long as it must."""
         if alert.state is AlertState.PENDING and self.now_ms - alert.held_from_ms >= self.rule.for_ms:
             return replace(alert, state=AlertState.FIRING, fired_ms=self.now_ms)
         return alert
@@ -356,7 +347,7 @@ class _Stepping:
     def _false(
         self, key: SourceKey, old: TrackedAlert, swings: dict[SourceKey, tuple[int, ...]], why: ResolvedReason
     ) -> tuple[TrackedAlert, str]:
-        """The condition does not hold, and that is known."""
+        """The alert when its condition is known not to hold, and the reason of the change."""
         back = DATA_BACK if old.no_data_since_ms is not None else ""
         new = old if old.no_data_since_ms is None else replace(old, no_data_since_ms=None)
         if old.state is AlertState.PENDING:
@@ -381,7 +372,6 @@ class _Stepping:
         return alert.swung_ms is None or self.now_ms - alert.swung_ms >= self.machine.settings.flap_hold_ms
 
     def _flaps(self, times: tuple[int, ...]) -> bool:
-        """Whether to end now would be one change too many."""
         settings = self.machine.settings
         recent = sum(at > self.now_ms - settings.flap_window_ms for at in times)
         return settings.flap_changes > 0 and recent + 1 > settings.flap_changes
@@ -416,12 +406,10 @@ def _transition(old: TrackedAlert, new: TrackedAlert, now_ms: int, reason: str) 
 
 
 def _differs(old: TrackedAlert, new: TrackedAlert) -> bool:
-    """Whether more than value and annotations changed."""
     return old is not new and _written(old) != _written(new)
 
 
 def _written(alert: TrackedAlert) -> tuple[object, ...]:
-    """What changes in an episode, and is written when it does."""
     return (
         alert.state,
         alert.held_from_ms,

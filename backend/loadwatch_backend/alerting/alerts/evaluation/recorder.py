@@ -33,10 +33,9 @@ class WatchList:
     readers_of_all: Sequence[tuple[str, frozenset[str]]]
     """Ids of rules that may read any metric, each with the metrics that do not wake it."""
     sleepers: Mapping[str, frozenset[str]]
-    """By rule id, what a rule reads that gives nothing as long as there are no series of any of it."""
+    """By rule id, the metrics that a rule reads; it gives nothing as long as no series of them exists."""
 
     def woken_by(self, metrics: Iterable[str]) -> set[str]:
-        """Ids of the rules to evaluate."""
         touched = frozenset(metrics)
         woken = {rule_id for metric in touched for rule_id in self.by_metric.get(metric, ())}
         woken.update(rule_id for rule_id, ignored in self.readers_of_all if touched - ignored)
@@ -48,7 +47,6 @@ class WatchList:
 
 
 def make_watch_list(rules: Sequence[Rule]) -> WatchList:
-    """The list for all rules in force."""
     reads = {rule.id: metrics_of(rule.parsed) for rule in rules}
     follows = _follows(rules, reads)
     by_metric: dict[str, list[str]] = {}
@@ -86,12 +84,11 @@ def _vectors_in(expression: Expression) -> list[Expression]:
 
 
 def outputs_of(rule: Rule) -> frozenset[str]:
-    """Names of the metrics that a rule writes."""
     return frozenset((rule.name,)) if rule.kind is RuleKind.RECORDING else frozenset((ALERTS, ALERTS_FOR_STATE))
 
 
 def _follows(rules: Sequence[Rule], reads: Mapping[str, frozenset[str] | None]) -> dict[str, set[str]]:
-    """For each metric that rules write, those that rules make of it."""
+    """For each metric that rules write, the metrics that rules derive from it."""
     written = frozenset[str]().union(*(outputs_of(rule) for rule in rules))
     follows: dict[str, set[str]] = {metric: set() for metric in written}
     for rule in rules:
@@ -120,8 +117,6 @@ WRITE_SECONDS = 30
 
 @dataclass(slots=True)
 class _Made:
-    """What a rule last wrote: label sets by key."""
-
     series: Mapping[LabelKey, Labels] = field(default_factory=dict[LabelKey, Labels])
     at_ms: int = 0
     signature: object = None
@@ -161,13 +156,13 @@ class Recorder:
         self._made[rule.id].signature = signature
 
     def keep_only(self, rule_ids: frozenset[str], at_ms: int) -> None:
-        """End the series of rules that are gone."""
+        """Write stale markers to the series of rules that are gone."""
         for rule_id in self._made.keys() - rule_ids:
             self._write(rule_id, (), (), at_ms, wait=False)
             del self._made[rule_id]
 
     def forget(self) -> None:
-        """Another server writes from now on: its series must not be ended."""
+        """Forget what was written without ending its series, as another server writes from now on."""
         self._made.clear()
 
     def _write(

@@ -41,20 +41,17 @@ class RuleFacts:
     for_ms: int
     keep_firing_for_ms: int
     comparison: str = ""
-    """Of the value with the threshold; rows of earlier versions do not say it."""
+    """The operator between value and threshold; empty in rows of earlier versions."""
 
     def to_json(self) -> str:
-        """For the row."""
         return orjson.dumps(asdict(self)).decode()
 
     @classmethod
     def from_json(cls, text: str) -> "RuleFacts":
-        """From the row."""
         return cls(**orjson.loads(text))
 
 
 def facts_of(group: RuleGroup, rule: Rule) -> RuleFacts:
-    """What is kept of a rule."""
     view = value_of(rule.parsed)
     return RuleFacts(
         rule_id=rule.id,
@@ -72,7 +69,6 @@ def facts_of(group: RuleGroup, rule: Rule) -> RuleFacts:
 
 
 def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
-    """The row of an episode that begins."""
     annotations = kept_annotations(alert)
     identity = hashlib.sha256(orjson.dumps([facts.rule_id, source_key(alert.source)]))
     return {
@@ -96,7 +92,6 @@ def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int) -> dict[s
 
 
 def changing_values(alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
-    """The columns that change during an episode."""
     return {
         **{name: getattr(alert, name) for name in _CHANGING},
         "state": str(alert.state),
@@ -107,7 +102,6 @@ def changing_values(alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
 
 
 def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
-    """The row of a change."""
     values = note_values(transition.alert, transition.at_ms, str(transition.reason), actor)
     return values | {"from_state": None if transition.before is None else str(transition.before)}
 
@@ -126,7 +120,7 @@ def note_values(alert: TrackedAlert | EpisodeRow, at_ms: int, reason: str, actor
 
 
 def kept_annotations(alert: TrackedAlert) -> dict[str, str]:
-    """Those of the rule with the finding's, which go before; they name a run, whose id stands in addresses only."""
+    """The rule's annotations, overridden by the finding's; a run is named by its title, except in URLs."""
     run, texts = alert.labels.get(RUN_LABEL, ""), {**alert.annotations, **alert.finding}
     if not run or not alert.run_name:
         return texts
@@ -137,7 +131,6 @@ def kept_annotations(alert: TrackedAlert) -> dict[str, str]:
 
 
 def tracked_alert(row: EpisodeRow) -> TrackedAlert:
-    """An episode as the machine knows it."""
     annotations: dict[str, str] = orjson.loads(row.annotations)
     # A rule may have an annotation `finding` of its own; only ours come with an id.
     own = (*FINDING_ANNOTATIONS, *FINDING_OWN) if FINDING_ID in annotations else ()
@@ -158,7 +151,6 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
 
 
 def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: bool = False) -> NotifiedAlert:
-    """An alert that fires or fired, as receivers are notified of it."""
     assert alert.fired_ms is not None
     stopped = alert.resolved_reason is ResolvedReason.STOPPED_SENDING
     return NotifiedAlert(
@@ -180,20 +172,18 @@ def notified_annotations(annotations: Mapping[str, str]) -> dict[str, str]:
 
 
 def sent_annotations(annotations: Mapping[str, str], language: Language = Language.EN) -> dict[str, str]:
-    """The same in one language."""
     return in_language(notified_annotations(annotations), language)
 
 
 def words_of(labels: Labels, annotations: Mapping[str, str]) -> str:
-    """What a search reads."""
+    """The text that a search of the history matches, in lower case."""
     return " ".join([*labels.values(), annotations.get("summary", "")]).lower()
 
 
 def to_json(mapping: Mapping[str, str]) -> str:
-    """A mapping of texts, for a row."""
     return orjson.dumps(dict(mapping)).decode()
 
 
 def finite(value: float | None) -> float | None:
-    """None for what JSON and databases have no number for."""
+    """None for NaN and infinities, which JSON and databases cannot hold."""
     return value if value is not None and math.isfinite(value) else None

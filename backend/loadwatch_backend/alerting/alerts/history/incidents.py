@@ -20,8 +20,6 @@ INFO = frozenset(("", "info", "information", "notice", "low", "p4", "p5"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acknowledged:
-    """What somebody said to an incident."""
-
     by: str
     at_ms: int
     comment: str
@@ -51,7 +49,7 @@ class Joining:
 
 
 def keys_of(alert: TrackedAlert) -> Sequence[str]:
-    """What an alert has in common with others, hashed; its own first. Nothing where it is alone."""
+    """Hashes of what an alert has in common with others, its own first; empty where it is alone."""
     family = alert.finding.get(FINDING_FAMILY, "")
     if family:
         return [_hashed("finding", key) for key in family.split("\n")]
@@ -103,8 +101,6 @@ def join(alerts: Iterable[TrackedAlert], under_way: Collection[UnderWay], now_ms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One alert of an incident."""
-
     id: str
     firing: bool
     held: bool = False

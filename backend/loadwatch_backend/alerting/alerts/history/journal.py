@@ -55,8 +55,6 @@ UNFIRED_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What one rule's evaluation changed."""
-
     facts: RuleFacts
     step: Step
     actor: str = ""
@@ -64,8 +62,6 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What a server finds when it begins to evaluate."""
-
     alerts: Mapping[str, Sequence[tuple[RuleFacts, TrackedAlert]]]
     """Open episodes, by rule id."""
     swings: Mapping[str, Mapping[SourceKey, tuple[int, ...]]]
@@ -74,8 +70,6 @@ class Remembered:
 
 
 class Journal:
-    """Used by the evaluator of the server that leads."""
-
     def __init__(
         self,
         relational: Relational,
@@ -157,7 +151,6 @@ class Journal:
         return [*others, *(self.notified(joins[id], acknowledged=True) for id in seen)]
 
     def notified(self, alert: TrackedAlert, *, acknowledged: bool = False) -> NotifiedAlert:
-        """As receivers are notified of it, with its page."""
         return notified_alert(alert, self._external_url + alert_path(alert.id), acknowledged=acknowledged)
 
     def load(self, now_ms: int, window_ms: int) -> Remembered:
@@ -203,7 +196,6 @@ class Journal:
             return find_requests(session)
 
     def settle(self, request: Request) -> None:
-        """A request was dealt with."""
         with self._relational.transaction() as session:
             withdraw(session, request.id)
 
@@ -215,7 +207,6 @@ class Journal:
 
 
 def _sorted_episodes(entries: Sequence[Entry], now_ms: int) -> tuple[list[dict[str, Any]], list[TrackedAlert]]:
-    """Rows of episodes that begin, and episodes that go on."""
     new = {one.alert.id for entry in entries for one in entry.step.transitions if one.before is None}
     changed = [(entry.facts, alert) for entry in entries for alert in entry.step.changed]
     begun = [episode_values(facts, alert, now_ms) for facts, alert in changed if alert.id in new]

@@ -36,19 +36,16 @@ _EPISODES: Any = EpisodeRow.__table__
 _EVALUATIONS: Any = EvaluationRow.__table__
 _NOTE_EVALUATION = update(_EVALUATIONS).where(_EVALUATIONS.c.id == 1).values(evaluated_ms=bindparam("at_ms"))
 _REQUESTS = select(RequestRow.id, RequestRow.alert_id, RequestRow.asked_by)
-"""Made once: to put it together costs more than to ask it, each second."""
+"""Built once: it is executed each second, and building it costs more than executing it."""
 
 
 class Request(NamedTuple):
-    """Somebody asks to close an alert."""
-
     id: int
     alert_id: str
     asked_by: str
 
 
 def find_open(session: Session) -> Sequence[EpisodeRow]:
-    """All alerts of now."""
     return session.scalars(select(EpisodeRow).where(EpisodeRow.state.in_(OPEN))).all()
 
 
@@ -78,12 +75,10 @@ def find_history(
 
 
 def find_episode(session: Session, alert_id: str) -> EpisodeRow | None:
-    """One alert."""
     return session.get(EpisodeRow, alert_id)
 
 
 def find_earlier(session: Session, row: EpisodeRow, limit: int) -> Sequence[EpisodeRow]:
-    """Earlier episodes of the same alert, the newest first."""
     return session.scalars(
         select(EpisodeRow)
         .where(EpisodeRow.identity == row.identity, EpisodeRow.active_ms < row.active_ms)
@@ -94,14 +89,12 @@ def find_earlier(session: Session, row: EpisodeRow, limit: int) -> Sequence[Epis
 
 
 def find_transitions(session: Session, alert_id: str) -> Sequence[TransitionRow]:
-    """What happened to an alert, in order."""
     return session.scalars(
         select(TransitionRow).where(TransitionRow.alert_id == alert_id).order_by(TransitionRow.id)
     ).all()
 
 
 def last_evaluation(session: Session) -> int | None:
-    """When any server last evaluated rules."""
     return session.scalar(select(EvaluationRow.evaluated_ms))
 
 
@@ -130,7 +123,6 @@ def find_members(session: Session, row: EpisodeRow, limit: int) -> Sequence[Epis
 
 
 def find_firing_members(session: Session, row: EpisodeRow) -> Sequence[EpisodeRow]:
-    """Alerts of an alert's incident that fire."""
     if row.incident is None:
         return [row] if row.state == AlertState.FIRING else []
     query = select(EpisodeRow).where(EpisodeRow.incident == row.incident, EpisodeRow.state == AlertState.FIRING)
@@ -150,7 +142,6 @@ def count_members(session: Session, row: EpisodeRow) -> tuple[int, int, int]:
 
 
 def find_under_way(session: Session, keys: Sequence[str]) -> Sequence[UnderWay]:
-    """Incidents with keys of which something fires."""
     rows: list[Any] = []
     for some in chunks(keys, UPDATED_AT_ONCE):
         rows += session.execute(
@@ -172,7 +163,6 @@ def find_under_way(session: Session, keys: Sequence[str]) -> Sequence[UnderWay]:
 
 
 def write_joining(session: Session, joining: Joining) -> None:
-    """Note the incidents of alerts, and what was said to them before."""
     for alert_id, incident in joining.merged.items():
         _set_incident(session, EpisodeRow.incident == alert_id, incident)
     by_incident: dict[str, list[str]] = {}
@@ -208,7 +198,6 @@ def find_returning(session: Session, joining: Joining) -> set[str]:
 
 
 def find_acknowledged(session: Session, alert_ids: Sequence[str]) -> set[str]:
-    """Those that somebody has acknowledged."""
     found: set[str] = set()
     for some in chunks(alert_ids, UPDATED_AT_ONCE):
         query = select(EpisodeRow.id).where(EpisodeRow.id.in_(some), EpisodeRow.acknowledged_by.is_not(None))
@@ -223,7 +212,6 @@ def _set_incident(session: Session, which: ColumnElement[bool], incident: str) -
 
 
 def ask_to_dismiss(session: Session, alert_id: str, by: str) -> int:
-    """Ask the server that evaluates; returns the request's id."""
     row = RequestRow(alert_id=alert_id, asked_by=by)
     session.add(row)
     session.flush()
@@ -231,17 +219,14 @@ def ask_to_dismiss(session: Session, alert_id: str, by: str) -> int:
 
 
 def find_requests(session: Session) -> Sequence[Request]:
-    """What people ask for."""
     return [Request(*row) for row in session.execute(_REQUESTS)]
 
 
 def is_asked(session: Session, request_id: int) -> bool:
-    """Whether a request is still waiting."""
     return session.get(RequestRow, request_id) is not None
 
 
 def withdraw(session: Session, request_id: int) -> None:
-    """It was dealt with, or nobody has taken it."""
     session.execute(delete(RequestRow).where(RequestRow.id == request_id))
 
 
@@ -297,14 +282,13 @@ def _choice(by_id: Mapping[str, Any], type_: Any) -> Any:
 
 
 def note_evaluation(session: Session, now_ms: int) -> None:
-    """Rules are being evaluated."""
     done: Any = session.execute(_NOTE_EVALUATION, {"at_ms": now_ms})
     if not done.rowcount:
         session.execute(insert(EvaluationRow).values(id=1, evaluated_ms=now_ms))
 
 
 def read_swings(session: Session, since_ms: int) -> dict[str, dict[SourceKey, tuple[int, ...]]]:
-    """When alerts began and ended to fire."""
+    """Times at which alerts began or ceased to fire, in order, by rule id and source."""
     firing = str(AlertState.FIRING)
     rows = session.execute(
         select(EpisodeRow.rule_id, EpisodeRow.source, TransitionRow.at_ms)
@@ -323,7 +307,6 @@ def read_swings(session: Session, since_ms: int) -> dict[str, dict[SourceKey, tu
 
 
 def _changes_firing(firing: str) -> Any:
-    """From something else to firing, or from firing to something else."""
     before = TransitionRow.from_state
     begins = (TransitionRow.to_state == firing) & (before.is_(None) | (before != firing))
     return begins | ((TransitionRow.to_state != firing) & (before == firing))

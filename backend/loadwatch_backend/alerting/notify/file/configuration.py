@@ -173,7 +173,7 @@ class _Reader:
     def _read_route(
         self, data: Any, at: Loc, id: str, parent: Route | None = None, above: Mapping[str, Any] = {}
     ) -> Route:
-        """`above` are the data of the parent: what a route does not say is said there."""
+        """`above` are the parent's values; a route takes those of `_INHERITED` that it does not give."""
         if _is_mapping(data):
             data = {**data} | {key: above[key] for key in _INHERITED if data.get(key) is None and key in above}
         route = self._document.typed(Route, data, at)
@@ -233,7 +233,6 @@ def _defaults(sender: Sender[Any], given: Mapping[str, Any], common: Mapping[str
 
 
 def _line(part: Mapping[str, Any]) -> str:
-    """One part of an interval as one line for the page."""
     words: list[str] = []
     for name, value in part.items():
         if value is not None:
@@ -309,8 +308,6 @@ def _read_content(path: Path) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InForce:
-    """The configuration in force, and what is wrong with the file when it is not what the file says."""
-
     configuration: Configuration
     path: str | None
     loaded_ms: int
@@ -332,20 +329,16 @@ class ConfigurationFile:
 
     @property
     def in_force(self) -> InForce:
-        """What is in force now."""
         return self._in_force
 
     @property
     def current(self) -> Configuration:
-        """The configuration in force now."""
         return self._in_force.configuration
 
     def subscribe(self, listener: Callable[[], None]) -> None:
-        """Call `listener` after each change of what is in force."""
         self._listeners.append(listener)
 
     def reload(self) -> InForce:
-        """Read the file if it has changed."""
         if self._path is None:
             return self._in_force
         with self._lock:
@@ -384,7 +377,7 @@ class ConfigurationFile:
         return InForce(configuration=configuration, path=str(path), loaded_ms=self._clock())
 
     def watch(self) -> Periodic:
-        """What reads the file when it has changed, to be started."""
+        """A periodic check that reads the file when it has changed; the caller starts it."""
         return Periodic("notification-file", self._check, CHECK_SECONDS)
 
     def _check(self) -> None:

@@ -192,7 +192,6 @@ class TimeInterval(Record):
     location: Annotated[InstanceOf[ZoneInfo], parsed(parse_location)] | None = None
 
     def contains(self, at_ms: int) -> bool:
-        """Whether an instant lies in it."""
         local = datetime.fromtimestamp(at_ms / 1000, self.location or UTC)
         minute = local.hour * 60 + local.minute
         if self.times is not None and not any(one.start_minute <= minute < one.end_minute for one in self.times):

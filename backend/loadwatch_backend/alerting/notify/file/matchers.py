@@ -54,7 +54,6 @@ class LabelMatcher:
             _pattern(self.value)
 
     def matches(self, value: str) -> bool:
-        """Whether a value of the label fulfils it."""
         match self.operator:
             case MatchOperatorName.EQUAL:
                 return value == self.value
@@ -73,7 +72,6 @@ class LabelMatcher:
 
 
 def all_match(matchers: Iterable[LabelMatcher], labels: Mapping[str, str]) -> bool:
-    """Whether labels fulfil all matchers; true without any."""
     for (
         matcher
     ) in matchers:  # A loop, as it is asked for each alert and route; all() of a generator takes twice as long.

@@ -50,7 +50,6 @@ class Receiver:
     integrations: Sequence[Integration] = ()
 
     def integration(self, id: str) -> Integration | None:
-        """The one with this id."""
         return next((one for one in self.integrations if one.id == id), None)
 
 
@@ -147,7 +146,6 @@ class Route(Record):
     line: Annotated[int, INTERNAL] = 0
 
     def walk(self) -> "Iterator[Route]":
-        """This one and all below, depth first."""
         yield self
         for child in self.routes:
             yield from child.walk()
@@ -180,8 +178,6 @@ class InhibitRule(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeRoute(Record):
-    """Which runs a receiver is told of."""
-
     missing: ClassVar[Mapping[str, str]] = {"receiver": "a run notice needs a receiver"}
     receiver: Raw
     events: tuple[Annotated[NoticeKind, one_of(_EVENTS)], ...] = tuple(_EVENTS.values())
@@ -230,12 +226,10 @@ class Configuration:
 
     @cached_property
     def routes(self) -> "Mapping[str, Route]":
-        """All routes by id."""
         return {route.id: route for route in (*self.root.walk(), *self.everybody)}
 
 
 def unreadable_secrets(configuration: Configuration) -> list[str]:
-    """A sentence for each secret whose file cannot be read now."""
     reasons: dict[str, None] = {}
     for receiver in configuration.receivers.values():
         for integration in receiver.integrations:

@@ -38,22 +38,19 @@ from loadwatch_backend.series.store.port import Labels
 FLUSH_GROUPS = 500
 """Groups flushed in one transaction; others wait for the gate meanwhile."""
 STILL_SECONDS = 10.0
-"""While nobody writes and no group is due, the tables are queried so often."""
+"""How often the tables are queried while nobody writes and no group is due."""
 CARE_MS = 3_600_000
-"""Between two times of forgetting what is old."""
+"""Interval at which old silences and notifications are deleted."""
 
 Fence = Callable[[Session], None]
 """Raises when this server does not lead any more; see store/leadership.py."""
 
 
 def no_fence(session: Session) -> None:
-    """For a server that is alone."""
     del session
 
 
 class Dispatcher:
-    """See the package `notify`."""
-
     def __init__(
         self,
         *,
@@ -265,7 +262,6 @@ class Dispatcher:
     def _acknowledge(
         self, session: Session, configuration: Configuration, groups: Sequence[Group], now_ms: int
     ) -> Changes:
-        """Tell those integrations at once that know acknowledgements."""
         routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
         notified = repository.find_notified(session, notified_ids(configuration, routes, groups))
@@ -328,7 +324,6 @@ class Dispatcher:
     # For the page -----------------------------------------------------------------------------------------------------
 
     def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
-        """Why alerts are not sent at present, and who would be notified."""
         if not alerts:
             return {}
         configuration = self._file.current
@@ -360,7 +355,6 @@ class Dispatcher:
             return [delivery_out(row, now_ms) for row in find_of_alerts(session, keys, since_ms)]
 
     def notices(self, notice: Notice) -> list[Envelope]:
-        """The messages that report a run."""
         return announce(self._file.current, notice)
 
 

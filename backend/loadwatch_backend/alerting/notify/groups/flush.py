@@ -28,8 +28,6 @@ TOLD_LEAST_MS = 7 * 86_400_000
 
 @dataclass(slots=True, kw_only=True)
 class Changes:
-    """What one flush writes."""
-
     envelopes: list[Envelope] = field(default_factory=list[Envelope])
     notified: dict[str, tuple[Notified | None, int]] = field(default_factory=dict[str, tuple[Notified | None, int]])
     times: list[Group] = field(default_factory=list[Group])
@@ -39,8 +37,6 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """One group at one instant."""
-
     external_url: str
     configuration: Configuration
     group: Group
@@ -50,7 +46,6 @@ class Flush:
 
     @property
     def integrations(self) -> Sequence[Integration]:
-        """Those of the route's receiver."""
         return self.configuration.receivers[self.route.receiver].integrations
 
     def run(
@@ -101,7 +96,6 @@ class Flush:
         changes.times.append(self.group._replace(flushed_ms=self.now_ms, due_ms=due_ms, delay_ms=delay_ms))
 
     def acknowledge(self, notified: dict[str, Notified], changes: Changes) -> None:
-        """Send what an acknowledgement changes."""
         for integration in self.integrations:
             id = notified_id(self.group, self.route.receiver, integration)
             before = notified.get(id)
@@ -155,12 +149,10 @@ class Flush:
 
 
 def notified_id(group: Group, receiver: str, integration: Integration) -> str:
-    """What an integration was sent of a group is remembered under it."""
     return short_hash(group.group_key, receiver, integration.id)
 
 
 def notified_ids(configuration: Configuration, routes: Mapping[str, Route], groups: Iterable[Group]) -> list[str]:
-    """Of all integrations of groups whose routes are there."""
     return [
         notified_id(group, routes[group.route].receiver, integration)
         for group in groups

@@ -13,7 +13,7 @@ from loadwatch_backend.alerting.notify.model import NotifiedAlert, has_stopped
 TOLD = 1
 """The last message named the alert as firing."""
 ACKNOWLEDGED = 2
-"""As above, and as acknowledged."""
+"""The last message named the alert as acknowledged."""
 _PACKED = Struct(">QB")
 
 
@@ -33,7 +33,6 @@ class Notified:
 
 
 def unpack_notified(sent_ms: int, packed: bytes) -> Notified:
-    """The opposite of `Notified.pack`."""
     return Notified(sent_ms=sent_ms, alerts={f"{print_:016x}": flags for print_, flags in _PACKED.iter_unpack(packed)})
 
 
@@ -74,7 +73,6 @@ class Decision:
 
     @property
     def sends(self) -> bool:
-        """Whether there is a message."""
         return bool(self.firing or self.resolved)
 
 

@@ -26,13 +26,11 @@ alert that comes later, and servers that take turns have clocks that differ by l
 
 
 def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
-    """Lists of at most so many, for one IN list or one INSERT."""
     found = list(items)
     return (found[start : start + size] for start in range(0, len(found), size))
 
 
 def _find(session: Session, query: Any, column: Any, values: Iterable[str], *, lock: bool = True) -> Iterator[Any]:
-    """The rows of a query whose column has one of the values."""
     for some in chunks(values):
         part = query.where(column.in_(some))
         yield from session.execute(part.with_for_update() if lock else part)
@@ -42,8 +40,6 @@ def _find(session: Session, query: Any, column: Any, values: Iterable[str], *, l
 
 
 class Gate(NamedTuple):
-    """See GateRow."""
-
     token: str
     routed_by: str
     silences: int
@@ -59,7 +55,6 @@ def pass_gate(session: Session) -> Gate:
 
 
 def read_gate(session: Session, *, lock: bool = False) -> Gate:
-    """What the gate says; without a lock for those who only read."""
     return Gate(*session.execute(_GATE.with_for_update() if lock else _GATE).one())
 
 
@@ -71,7 +66,6 @@ def new_token(session: Session) -> str:
 
 
 def set_routed_by(session: Session, digest: str) -> None:
-    """Note by which configuration all alerts have been put into groups."""
     session.execute(update(GateRow).where(GateRow.id == GATE_ID).values(routed_by=digest))
 
 
@@ -79,8 +73,6 @@ def set_routed_by(session: Session, digest: str) -> None:
 
 
 class KeptAlert(NamedTuple):
-    """An alert with its fingerprint."""
-
     fingerprint: str
     alert: NotifiedAlert
 
@@ -112,18 +104,15 @@ def _kept(row: Iterable[Any]) -> KeptAlert:
 
 
 def find_alerts(session: Session, keys: Iterable[str], *, lock: bool = True) -> dict[str, KeptAlert]:
-    """Those of the alerts that are kept."""
     rows = _find(session, select(*_ALERT), AlertRow.key, keys, lock=lock)
     return {kept.alert.key: kept for kept in map(_kept, rows)}
 
 
 def all_alerts(session: Session) -> list[KeptAlert]:
-    """All that are kept."""
     return [_kept(row) for row in session.execute(select(*_ALERT).with_for_update())]
 
 
 def find_firing(session: Session, *, lock: bool) -> dict[str, Labels]:
-    """Labels of all that fire, by key."""
     query = select(AlertRow.key, AlertRow.labels).where(AlertRow.ends_ms.is_(None))
     rows = session.execute(query.with_for_update() if lock else query)
     return {key: orjson.loads(labels) for key, labels in rows}
@@ -151,7 +140,6 @@ def write_alerts(session: Session, alerts: Sequence[KeptAlert], known: Iterable[
 
 
 def annotate_alerts(session: Session, annotations: Mapping[str, Mapping[str, str]]) -> None:
-    """Give alerts that are kept other annotations, by key."""
     rows = [{"key": key, "annotations": orjson.dumps(dict(given)).decode()} for key, given in annotations.items()]
     if rows:
         session.execute(update(AlertRow), rows)
@@ -189,7 +177,6 @@ def _group(row: Iterable[Any]) -> Group:
 
 
 def find_groups(session: Session, ids: Iterable[str], *, lock: bool = True) -> dict[str, Group]:
-    """Those of the groups that exist."""
     rows = _find(session, select(*_GROUP), GroupRow.id, ids, lock=lock)
     return {group.id: group for group in map(_group, rows)}
 
@@ -215,11 +202,10 @@ _ANY_DUE = (
     )
     .limit(1)
 )
-"""Made once: to put it together costs more than to ask it, each second."""
+"""Built once: it is executed each second, and building it costs more than executing it."""
 
 
 def any_due(session: Session, now_ms: int) -> bool:
-    """Whether there are groups whose time has come."""
     times = {"now": now_ms, "ahead": now_ms + FLUSH_SLACK_MS}
     return session.execute(_ANY_DUE, times).first() is not None
 
@@ -228,19 +214,16 @@ _FIRST_DUE = select(func.min(GroupRow.due_ms))
 
 
 def first_due(session: Session) -> int | None:
-    """When the next group is due."""
     return session.scalar(_FIRST_DUE)
 
 
 def add_groups(session: Session, groups: Sequence[Group]) -> None:
-    """Make groups."""
     rows = [{**group._asdict(), "labels": orjson.dumps(dict(group.labels)).decode()} for group in groups]
     for some in chunks(rows):
         session.execute(insert(GroupRow), some)
 
 
 def set_times(session: Session, groups: Sequence[Group]) -> None:
-    """Write when groups were flushed and are due."""
     rows = [
         {"id": group.id, "flushed_ms": group.flushed_ms, "due_ms": group.due_ms, "delay_ms": group.delay_ms}
         for group in groups
@@ -250,14 +233,12 @@ def set_times(session: Session, groups: Sequence[Group]) -> None:
 
 
 def remove_groups(session: Session, ids: Iterable[str]) -> None:
-    """Remove groups with their members."""
     for some in chunks(ids):
         session.execute(delete(MemberRow).where(MemberRow.group_id.in_(some)))
         session.execute(delete(GroupRow).where(GroupRow.id.in_(some)))
 
 
 def count_groups(session: Session) -> dict[str, int]:
-    """How many groups with alerts that fire each route has."""
     query = (
         select(GroupRow.route, func.count(func.distinct(GroupRow.id)))
         .join(MemberRow, MemberRow.group_id == GroupRow.id)
@@ -272,7 +253,6 @@ def count_groups(session: Session) -> dict[str, int]:
 
 
 def groups_of(session: Session, keys: Iterable[str], *, lock: bool = True) -> dict[str, set[str]]:
-    """Ids of the groups of alerts, by key."""
     found: dict[str, set[str]] = {}
     query = select(MemberRow.alert_key, MemberRow.group_id)
     for key, group_id in _find(session, query, MemberRow.alert_key, keys, lock=lock):
@@ -281,7 +261,6 @@ def groups_of(session: Session, keys: Iterable[str], *, lock: bool = True) -> di
 
 
 def members_of_groups(session: Session, ids: Iterable[str]) -> dict[str, list[KeptAlert]]:
-    """All alerts of groups, by group."""
     found: dict[str, list[KeptAlert]] = {}
     query = select(MemberRow.group_id, *_ALERT).join(AlertRow, AlertRow.key == MemberRow.alert_key)
     for group_id, *row in _find(session, query, MemberRow.group_id, ids):
@@ -290,20 +269,17 @@ def members_of_groups(session: Session, ids: Iterable[str]) -> dict[str, list[Ke
 
 
 def add_members(session: Session, members: Iterable[tuple[str, str]]) -> None:
-    """Put alerts into groups: pairs of group and key that are not there yet."""
     for some in chunks({"group_id": group_id, "alert_key": key} for group_id, key in members):
         session.execute(insert(MemberRow), some)
 
 
 def remove_members(session: Session, members: Mapping[str, Iterable[str]]) -> None:
-    """Take alerts out of groups: keys by group."""
     for group_id, keys in members.items():
         for some in chunks(keys):
             session.execute(delete(MemberRow).where(MemberRow.group_id == group_id, MemberRow.alert_key.in_(some)))
 
 
 def remove_strays(session: Session) -> None:
-    """Forget alerts that are in no group."""
     session.execute(delete(AlertRow).where(AlertRow.key.not_in(select(MemberRow.alert_key))))
 
 
@@ -311,7 +287,6 @@ def remove_strays(session: Session) -> None:
 
 
 def find_notified(session: Session, ids: Iterable[str], *, lock: bool = True) -> dict[str, Notified]:
-    """What integrations know, by id."""
     query = select(NotifiedRow.id, NotifiedRow.sent_ms, NotifiedRow.alerts)
     rows = _find(session, query, NotifiedRow.id, ids, lock=lock)
     return {id: unpack_notified(sent_ms, packed) for id, sent_ms, packed in rows}

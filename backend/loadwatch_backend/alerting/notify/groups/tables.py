@@ -65,8 +65,6 @@ class GroupRow(Base):
 
 
 class MemberRow(Base):
-    """An alert in a group."""
-
     __tablename__ = "notify_members"
     __table_args__ = BINARY_TEXT
 

@@ -42,12 +42,10 @@ def pack(document: bytes) -> bytes:
 
 
 def unpack(packed: bytes) -> bytes:
-    """The document's bytes as they were written."""
     return zlib.decompress(packed)
 
 
 def delivery_row(envelope: Envelope, now_ms: int) -> dict[str, Any]:
-    """The columns of a new delivery, due at once."""
     alerts: Sequence[Mapping[str, Any]] = envelope.document.get("alerts", ())
     resolved = sum(1 for alert in alerts if alert.get("status") == "resolved")
     order = "\0".join((envelope.receiver, envelope.integration, envelope.order_key))
@@ -113,7 +111,7 @@ def _urgency(alerts: Sequence[Mapping[str, Any]]) -> int:
 
 
 def is_whole(row: Mapping[str, Any], envelope: Envelope) -> frozenset[str]:
-    """Keys of the alerts of a message that reports each as firing; of another, none."""
+    """Keys of the alerts of a message that reports all of them as firing; empty for other messages."""
     whole = len(envelope.alert_keys) == row["firing"] and "loadwatch" not in envelope.document
     return frozenset(envelope.alert_keys) if whole else frozenset()
 
@@ -128,8 +126,6 @@ def is_repeated(firing: int, packed: bytes, notified: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueDelivery:
-    """A delivery that may be tried now."""
-
     seq: int
     receiver: str
     integration: str
@@ -142,12 +138,10 @@ class DueDelivery:
 
     @property
     def key(self) -> IntegrationKey:
-        """Where it goes."""
         return self.receiver, self.integration
 
 
 def message_of(row: DeliveryRow) -> Message:
-    """The message of a row."""
     body = unpack(row.document)
     return Message(
         id=row.id,

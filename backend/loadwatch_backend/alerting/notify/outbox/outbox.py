@@ -38,7 +38,6 @@ class Outbox:
         self._clock = clock
 
     def put(self, session: Session, envelope: Envelope) -> None:
-        """Promise one message."""
         self.put_all(session, [envelope])
 
     def put_all(self, session: Session, envelopes: Sequence[Envelope]) -> None:
@@ -72,7 +71,6 @@ def _make_room(session: Session, notified: Mapping[str, frozenset[str]]) -> None
 
 
 def delivery_out(row: DeliveryRow, now_ms: int) -> DeliveryOut:
-    """A line of the log."""
     waits = row.state == DeliveryState.WAITING
     return DeliveryOut.from_object(
         row,
@@ -83,7 +81,6 @@ def delivery_out(row: DeliveryRow, now_ms: int) -> DeliveryOut:
 
 
 def detail_out(session: Session, row: DeliveryRow, now_ms: int) -> DeliveryDetail:
-    """A delivery with its attempts and what was sent."""
     return DeliveryDetail(
         delivery=delivery_out(row, now_ms),
         attempts=[AttemptOut.from_object(attempt) for attempt in find_attempts(session, row.seq)],

@@ -73,7 +73,6 @@ def without_secrets(result: Result, integration: Integration) -> Result:
 
 
 def target_of(integration: Integration) -> str:
-    """Where an integration leads, for people."""
     try:
         return sender_of(integration).target(integration)
     except SecretError as error:
@@ -97,7 +96,6 @@ def _revealed(value: object) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """A secret and, of a URL, those parts that may be secret by themselves."""
     found = [text]
     if "://" in text:
         try:
@@ -167,7 +165,6 @@ class Attempt:
 def timed_attempt(
     key: IntegrationKey, integration: Integration, message: Message, context: SendContext, *, early: bool, fresh: bool
 ) -> Attempt:
-    """Send once, by the clock."""
     at_ms, began = context.clock(), time.monotonic()
     result = attempt(integration, message, context)
     return Attempt(
@@ -221,7 +218,6 @@ def _settle(row: DeliveryRow, state: DeliveryState, reason: str) -> None:
 
 
 def attempt_row(seq: int, number: int, attempt: Attempt) -> AttemptRow:
-    """The record of an attempt."""
     result = attempt.result
     return AttemptRow(
         delivery_seq=seq,
@@ -255,7 +251,6 @@ def note_integration(session: Session, attempt: Attempt, random: Random) -> None
 
 
 def postpone(session: Session, seq: int, claim: str, reason: str, now_ms: int, pause_ms: int) -> None:
-    """Give a delivery back untried, to try it again later."""
     row = lock_delivery(session, seq)
     if row is not None and row.state == DeliveryState.SENDING and row.claim == claim:
         _settle(row, DeliveryState.WAITING, reason)

@@ -109,7 +109,6 @@ def _conditions(wanted: DeliveryFilter) -> list[ColumnElement[bool]]:
 
 
 def find_attempts(session: Session, seq: int) -> Sequence[AttemptRow]:
-    """Attempts of a delivery, in order."""
     return session.scalars(select(AttemptRow).where(AttemptRow.delivery_seq == seq).order_by(AttemptRow.number)).all()
 
 
@@ -125,7 +124,7 @@ def lock_delivery(session: Session, seq: int) -> DeliveryRow | None:
 
 
 def count_by_integration(session: Session) -> dict[tuple[str, str, str], int]:
-    """Deliveries of each integration in each state that is not the usual end."""
+    """Number of deliveries by receiver, integration and state, without those that were delivered."""
     query = (
         select(DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.state, func.count())
         .where(DeliveryRow.state != DeliveryState.DELIVERED.value)
@@ -135,7 +134,6 @@ def count_by_integration(session: Session) -> dict[tuple[str, str, str], int]:
 
 
 def oldest_unfinished_ms(session: Session) -> int | None:
-    """When the oldest message was made that has not come to its end."""
     return session.scalar(select(func.min(DeliveryRow.created_ms)).where(DeliveryRow.state.in_(UNFINISHED)))
 
 
@@ -143,7 +141,6 @@ def oldest_unfinished_ms(session: Session) -> int | None:
 
 
 def find_integrations(session: Session) -> dict[IntegrationKey, IntegrationRow]:
-    """All of which something is known."""
     return {(row.receiver, row.integration): row for row in session.scalars(select(IntegrationRow))}
 
 
@@ -158,7 +155,7 @@ def find_integration(session: Session, key: IntegrationKey) -> IntegrationRow:
 
 
 def settle_integration(row: IntegrationRow) -> None:
-    """It does not fail, or not any more."""
+    """Reset what is recorded of an integration's failures."""
     row.failing = row.refused = False
     row.reason = row.target = ""
     row.since_ms = None
@@ -166,12 +163,10 @@ def settle_integration(row: IntegrationRow) -> None:
 
 
 def find_failing(session: Session) -> Sequence[IntegrationRow]:
-    """Integrations that fail."""
     return session.scalars(select(IntegrationRow).where(IntegrationRow.failing.is_(True))).all()
 
 
 def count_unfinished(session: Session) -> dict[IntegrationKey, int]:
-    """How many messages wait for each integration, or are being sent."""
     query = (
         select(DeliveryRow.receiver, DeliveryRow.integration, func.count())
         .where(DeliveryRow.state.in_(UNFINISHED))
@@ -182,14 +177,13 @@ def count_unfinished(session: Session) -> dict[IntegrationKey, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingIntegrations:
-    """All of them, the one that has failed for longest first, of so many integrations of the configuration."""
+    """Failing integrations, the longest failing first, and how many integrations are configured."""
 
     failing: Sequence[UndeliveredOut]
     integrations: int
 
 
 def find_failing_integrations(session: Session, configuration: Configuration) -> FailingIntegrations:
-    """Integrations of the configuration that fail while something waits for them."""
     known = {(one.name, two.id) for one in configuration.receivers.values() for two in one.integrations}
     rows = find_failing(session)
     waiting = count_unfinished(session) if rows else {}
@@ -210,12 +204,10 @@ def find_failing_integrations(session: Session, configuration: Configuration) ->
 
 
 def known_ids(session: Session, ids: Sequence[str]) -> set[str]:
-    """Those of the ids that there are."""
     return set(session.scalars(select(DeliveryRow.id).where(DeliveryRow.id.in_(ids))))
 
 
 def insert_deliveries(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write new ones, in their order."""
     for some in chunks(rows):
         session.execute(insert(DeliveryRow), some)
 
@@ -236,7 +228,6 @@ def find_waiting_of_groups(session: Session, hashes: Sequence[str]) -> Iterator[
 def withdraw(
     session: Session, seqs: Sequence[int], reason: str, state: DeliveryState = DeliveryState.WITHDRAWN
 ) -> None:
-    """Stop trying those that wait still."""
     _update_waiting(session, seqs, state=state.value, reason=reason, early=False)
 
 
@@ -250,7 +241,7 @@ def _update_waiting(session: Session, seqs: Sequence[int], **values: Any) -> Non
 
 _FIRST = aliased(DeliveryRow)
 _BEFORE = aliased(DeliveryRow)
-"""Made once: an alias costs more than the question, which is asked each second."""
+"""Built once: it is used each second, and building an alias costs more than the query."""
 _ANY_WAITING = select(DeliveryRow.seq).where(_WAITS).limit(1)
 _HEAD = (
     select(func.min(_FIRST.seq))
@@ -262,7 +253,6 @@ _HEAD = (
 
 
 def any_waiting(session: Session) -> bool:
-    """Whether there is anything to send, now or later."""
     return session.scalar(_ANY_WAITING) is not None
 
 
@@ -362,7 +352,6 @@ def hasten_integration(session: Session, key: IntegrationKey, now_ms: int) -> in
 
 
 def withdraw_all(session: Session, key: IntegrationKey, reason: str) -> int:
-    """Stop trying what waits for an integration; how many messages there were."""
     waiting = _waiting_of(session, key)
     withdraw(session, waiting, reason)
     return len(waiting)
@@ -374,7 +363,6 @@ def _waiting_of(session: Session, key: IntegrationKey) -> Sequence[int]:
 
 
 def hasten(session: Session, seq: int) -> None:
-    """Try one that waits at once."""
     _update_waiting(session, [seq], early=True)
 
 

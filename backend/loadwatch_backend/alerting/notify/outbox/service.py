@@ -54,7 +54,6 @@ THREADS = 8
 
 
 def trial_envelope(receiver: str, integration: Integration, external_url: str, now_ms: int) -> Envelope:
-    """One alert that nobody need look after, in the document that all alerts come in."""
     texts = Texts("notify", integration.language)
     subject, text = texts("test_subject"), texts("test_text")
     alert = NotifiedAlert(
@@ -128,7 +127,6 @@ class DeliveryService:
     # Receivers --------------------------------------------------------------------------------------------------------
 
     def receivers(self) -> ReceiverList:
-        """All receivers, in the order of the file."""
         configuration = self._configuration()
         with self._relational.transaction() as session:
             rows = find_integrations(session)
@@ -298,7 +296,6 @@ class DeliveryService:
         return found
 
     def oldest_waiting_seconds(self) -> float:
-        """Age of the oldest message that has not come to its end."""
         with self._relational.transaction() as session:
             oldest_ms = oldest_unfinished_ms(session)
         return 0.0 if oldest_ms is None else max(0.0, (self._context.clock() - oldest_ms) / 1_000)
@@ -357,5 +354,4 @@ def _state(row: IntegrationRow) -> tuple[IntegrationState, str]:
 
 
 def stopped_by(actor: str) -> str:
-    """The reason of what a person stopped."""
     return f"stopped by {actor or 'somebody'}"

@@ -75,7 +75,7 @@ def keep_house(
 
 
 def _give_up(session: Session, now_ms: int, known: Collection[IntegrationKey]) -> None:
-    """What has waited for a day, and of which nothing fires or for which there is no place."""
+    """Give up messages that waited for a day and whose alerts no longer fire or whose integration is gone."""
     waiting = find_waiting_since(session, now_ms - CARE_MS)
     firing = find_firing(session, lock=False) if waiting else {}
     for row in waiting:
@@ -99,7 +99,7 @@ HOUSE_SECONDS = 600.0
 STOP_SECONDS = 5.0
 MOST_FAILURES = 1_000
 FAILURE_SECONDS = 600.0
-"""What is remembered of groups whose first message failed."""
+"""Failures older than this are forgotten once there are more than `MOST_FAILURES`."""
 MISSING_MS = 60_000
 """Pause before an integration that the configuration does not have is tried again."""
 
@@ -167,7 +167,6 @@ class Workers:
         return self._context.clock
 
     def start(self) -> None:
-        """Begin to send."""
         if self._senders:
             return
         self._stopping.clear()
@@ -194,7 +193,6 @@ class Workers:
             thread.join(max(0.0, ends - time.monotonic()))
 
     def wake(self) -> None:
-        """Something was written to the outbox and committed."""
         self._feeder.wake()
 
     # Looking for what is due ------------------------------------------------------------------------------------------

@@ -35,8 +35,6 @@ from loadwatch_backend.series.store.port import Labels
 
 
 class Hearing:
-    """Within one transaction; reads when it is asked."""
-
     def __init__(self, session: Session, configuration: Configuration, *, lock: bool) -> None:
         self._session = session
         self._configuration = configuration
@@ -44,7 +42,6 @@ class Hearing:
 
     @cached_property
     def failing(self) -> frozenset[IntegrationKey]:
-        """Integrations for which messages wait that they do not take."""
         found = find_failing_integrations(self._session, self._configuration).failing
         return frozenset((one.receiver, one.integration) for one in found)
 
@@ -75,12 +72,9 @@ MOST_NAMED = 20
 
 
 class Inhibitor:
-    """Rules over the alerts that fire at one moment."""
-
     def __init__(
         self, rules: Sequence[InhibitRule], firing: Mapping[str, Labels], receivers: Callable[[Labels], Collection[str]]
     ) -> None:
-        """`receivers` are those that an alert with these labels goes to."""
         self._rules = [_Sources(rule, firing, receivers) for rule in rules]
 
     def inhibitors(self, key: str, labels: Labels, receiver: str) -> tuple[str, ...]:
@@ -142,7 +136,6 @@ class Holder:
     explained: Explain
 
     def holds(self, alert: NotifiedAlert, receiver: str) -> bool:
-        """Whether an alert is kept from a receiver."""
         return (
             bool(self.silences_of(alert.labels))
             or bool(self.inhibitor.inhibitors(alert.key, alert.labels, receiver))
@@ -174,7 +167,6 @@ class Holder:
         return replace(alert, annotations={**alert.annotations, **sent}) if sent else alert
 
     def silences_of(self, labels: Labels) -> list[Silence]:
-        """Silences that keep an alert with these labels quiet."""
         return match_silences(self.silences, labels)
 
     def inhibitors_of(self, alert: NotifiedAlert, receivers: Sequence[str]) -> tuple[str, ...]:
@@ -183,7 +175,6 @@ class Holder:
         return tuple(dict.fromkeys(key for keys in found for key in keys)) if all(found) else ()
 
     def cause_of(self, alert: NotifiedAlert, receivers: Sequence[str]) -> Cause | None:
-        """Why it is kept from all of its receivers; None where one of them is notified."""
         causes = [self.consequences.cause_of(alert.key, alert.labels, receiver) for receiver in receivers]
         return causes[0] if causes and all(causes) else None
 
@@ -200,7 +191,6 @@ class Holders:
     def __init__(
         self, book: SilenceBook, explained: Explain, findings_now: Callable[[], FindingsSnapshot | None] = lambda: None
     ) -> None:
-        """`findings_now` is what is known of the present; None where nothing is."""
         self._book = book
         self._explained = explained
         self._findings_now = findings_now
@@ -254,7 +244,6 @@ class Holders:
         return inhibitor
 
     def firing(self, session: Session, gate: Gate, *, lock: bool) -> Mapping[str, Labels]:
-        """Labels of all alerts that fire, by key."""
         with self._lock:
             if self._token == gate.token:
                 return self._firing
@@ -264,7 +253,6 @@ class Holders:
         return firing
 
     def firing_now(self, session: Session) -> Mapping[str, Labels]:
-        """As `firing`, for those who only read."""
         return self.firing(session, read_gate(session), lock=False)
 
     def follow(self, before: str, after: str, alerts: Sequence[NotifiedAlert]) -> None:

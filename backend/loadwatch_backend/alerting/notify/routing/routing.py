@@ -46,12 +46,10 @@ def routes_of(configuration: Configuration, labels: Labels) -> list[Route]:
 
 
 def is_everybodys(labels: Labels) -> bool:
-    """Whether an alert is for all receivers."""
     return labels.get(EVERYBODY_LABEL) == EVERYBODY
 
 
 def group_labels(route: Route, labels: Labels) -> dict[str, str]:
-    """The labels by which a route groups an alert, sorted by name."""
     if route.group_by is None:
         return dict(sorted(labels.items()))
     return {name: labels[name] for name in route.group_by if name in labels}
@@ -91,18 +89,15 @@ def muting_intervals(route: Route, intervals: Mapping[str, NamedInterval], at_ms
 
 
 def holds(intervals: Mapping[str, NamedInterval], name: str, at_ms: int) -> bool:
-    """Whether a named time interval contains an instant."""
     named = intervals.get(name)
     return named is not None and any(one.contains(at_ms) for one in named.intervals)
 
 
 def receiver_names(routes: Sequence[Route]) -> tuple[str, ...]:
-    """The receivers of routes, each once."""
     return tuple(dict.fromkeys(route.receiver for route in routes))
 
 
 def announce(configuration: Configuration, notice: Notice) -> list[Envelope]:
-    """The messages that report a run: one for each integration of each receiver that asks for it."""
     receivers = dict.fromkeys(
         route.receiver
         for route in configuration.notices

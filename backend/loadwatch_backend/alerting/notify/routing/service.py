@@ -29,8 +29,6 @@ EVENT_NAMES = {NoticeKind.RUN_STARTED: "started", NoticeKind.RUN_FINISHED: "fini
 
 
 class RoutingService:
-    """Routes and the file they come from."""
-
     def __init__(self, relational: Relational, file: ConfigurationFile, holders: Holders, clock: Clock) -> None:
         self._relational = relational
         self._file = file
@@ -38,15 +36,12 @@ class RoutingService:
         self._clock = clock
 
     def read(self) -> RoutingOut:
-        """See the endpoint."""
         return self._describe(self._file.in_force)
 
     def reload(self) -> RoutingOut:
-        """See the endpoint."""
         return self._describe(self._file.reload())
 
     def resolve(self, question: RouteQuestion) -> RouteAnswer:
-        """See the endpoint."""
         at_ms = self._clock() if question.at_ms is None else question.at_ms
         configuration = self._file.current
         labels = {name: value for name, value in question.labels.items() if value}

@@ -43,7 +43,6 @@ class AlertText:
 
     @property
     def headline(self) -> str:
-        """What to read first."""
         return self.summary or self.name
 
 
@@ -67,27 +66,23 @@ class Content:
 
     @property
     def texts(self) -> Texts:
-        """Those of its language."""
         return Texts("notify", self.language)
 
     @property
     def sentence(self) -> str:
-        """Title and text in one."""
         return f"{self.title}: {self.text}" if self.text else self.title
 
     def more(self, most: int) -> str:
-        """How many alerts there are beside those of a message that shows so many; empty where it shows all."""
+        """A text that counts the alerts beyond the first `most`; empty where there are none."""
         left = max(0, len(self.alerts) - most) + self.hidden
         return self.texts("more", count=left) if left else ""
 
     @property
     def firing_alerts(self) -> list[AlertText]:
-        """Those that fire."""
         return [alert for alert in self.alerts if alert.firing]
 
     @property
     def resolved_alerts(self) -> list[AlertText]:
-        """Those that are over."""
         return [alert for alert in self.alerts if not alert.firing]
 
     @property
@@ -147,7 +142,7 @@ def _labels(value: Any) -> Mapping[str, str]:
 
 
 def one_line(text: str) -> str:
-    """A text from outside on one line, without what nobody sees."""
+    """A text from outside on one line, without characters that cannot be printed."""
     return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
 
 
@@ -160,7 +155,6 @@ def chat_text(text: str) -> str:
 
 
 def _named(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mapping[str, str]:
-    """Labels with the name of a run, for people."""
     return {**labels, "run": annotations[RUN_NAME]} if RUN_NAME in annotations and "run" in labels else labels
 
 
@@ -188,7 +182,7 @@ def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) ->
 
 
 def _finding(annotations: Mapping[str, str], texts: Texts) -> str:
-    """What ran out: the annotations that `notify.causes.fitting` gives, or those of a rule that says it itself."""
+    """The finding's sentence, from the annotations of `notify.causes` or those that a rule gives itself."""
     sentence, certainty = annotations.get("finding", ""), annotations.get("finding_certainty", "")
     if not sentence:
         return ""
@@ -202,7 +196,6 @@ def describe_labels(labels: Mapping[str, str]) -> str:
 
 
 def describe_times(alert: AlertText, texts: Texts) -> str:
-    """Since when, and for how long when it is over; UTC."""
     since = short_time(alert.since)
     if not alert.ended:
         return texts("since", since=since)
@@ -236,7 +229,6 @@ def _length(since: str, ended: str, texts: Texts) -> str:
 
 
 def plain_text(content: Content, most_alerts: int = 50) -> str:
-    """The whole message as plain text."""
     lines: list[str] = []
     if content.text:
         lines += [content.text, ""]

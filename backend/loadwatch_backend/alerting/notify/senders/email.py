@@ -74,8 +74,6 @@ def _headers(headers: Mapping[str, str]) -> Mapping[str, str]:
 
 
 class HostPort(NamedTuple):
-    """Where a mail server listens."""
-
     host: str
     port: int
 
@@ -129,11 +127,9 @@ class EmailSender(Sender[EmailIntegration]):
     rules: ClassVar[SendRules] = SendRules(parallel=2, timeout_seconds=30.0)
 
     def target(self, own: EmailIntegration) -> str:
-        """Addresses and the mail server."""
         return f"{', '.join(own.to)} by {own.smarthost.host}:{own.smarthost.port}"
 
     def send(self, own: EmailIntegration, message: Message, context: SendContext, seconds: float) -> Result:
-        """Hand over one message."""
         mail = render(own, message, context.clock())
         try:
             tls = context.transport.context(own.tls)

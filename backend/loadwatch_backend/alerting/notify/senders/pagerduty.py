@@ -97,7 +97,6 @@ class PagerDutySender(Sender[PagerDutyIntegration]):
         return url if url == API_URL else shown_host(url)
 
     def send(self, own: PagerDutyIntegration, message: Message, context: SendContext, seconds: float) -> Result:
-        """Post one event; two for a test."""
         content = content_of(message, own.language)
         if content.is_news:
             # Change events go beside the address of alerts.
@@ -118,7 +117,6 @@ def _post(
 
 
 def dedup_key(group_key: str) -> str:
-    """The key of the incident of a group."""
     return hashlib.sha256(group_key.encode()).hexdigest()
 
 

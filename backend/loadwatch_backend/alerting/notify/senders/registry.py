@@ -42,5 +42,4 @@ _BY_KIND: Mapping[str, Sender[Any]] = {sender.kind: sender for sender in SENDERS
 
 
 def sender_of(integration: Integration) -> Sender[Any]:
-    """The sender for an integration."""
     return _BY_KIND[integration.kind]

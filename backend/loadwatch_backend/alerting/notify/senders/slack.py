@@ -86,7 +86,6 @@ class SlackSender(Sender[SlackIntegration]):
         return shown_host(own.api_url.reveal()) + (f" {own.channel}" if own.channel else "")
 
     def send(self, own: SlackIntegration, message: Message, context: SendContext, seconds: float) -> Result:
-        """Post once."""
         body = orjson.dumps(render(own, content_of(message, own.language)))
         answer = post_json(own.api_url.reveal(), body, {}, own.http, context, seconds)
         result = judge(answer, context.clock())

@@ -58,7 +58,7 @@ REFUSED: Sequence[tuple[str, str]] = (
 version, and is False for 100.64.0.1 and 64:ff9b::7f00:1."""
 
 METADATA = frozenset({ipaddress.ip_address("168.63.129.16"), ipaddress.ip_address("100.100.100.200")})
-"""Services of clouds (Azure, Alibaba) that answer on addresses outside of link-local ranges."""
+"""Metadata services of Azure and Alibaba Cloud, which answer outside of the link-local ranges."""
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
@@ -110,7 +110,7 @@ def embedded_addresses(address: IPAddress) -> tuple[IPAddress, ...]:
 
 
 def kind_of(address: IPAddress) -> str | None:
-    """Why an address is not public, in a word, whatever is inside of it; None for a public one."""
+    """The reason why an address itself is not public; None for a public one. See `embedded_addresses`."""
     if address in METADATA:
         return "a cloud's metadata service"
     # The prefix of Teredo is reserved; what counts are the addresses inside.
@@ -121,12 +121,9 @@ def kind_of(address: IPAddress) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPolicy:
-    """What may be connected to besides public addresses."""
-
     allowed: tuple[IPNetwork, ...] = field(default_factory=tuple)
 
     def refusal(self, text: str) -> str | None:
-        """Why an address may not be connected to; None when it may."""
         try:
             address = ipaddress.ip_address(text.partition("%")[0])
         except ValueError:
@@ -174,8 +171,6 @@ _TLS_UNSUPPORTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsConfig(Record):
-    """How the other side's certificate is checked, and ours."""
-
     unsupported: ClassVar[Mapping[str, str]] = _TLS_UNSUPPORTED
     ca_file: FilePath | None = None
     cert_file: FilePath | None = None
@@ -190,8 +185,6 @@ class TlsConfig(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BasicAuth(Record):
-    """User and password of an HTTP request."""
-
     unsupported: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("username_ref", "password_ref"), "use the key that ends in _file instead"
     )
@@ -232,21 +225,18 @@ _HeaderValue = Annotated[InstanceOf[Secret], parsed(_header_value)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header(Record):
-    """All values of one header."""
-
     values: tuple[_HeaderValue, ...] = ()
     secrets: tuple[_HeaderValue, ...] = ()
     files: tuple[SecretFile, ...] = ()
 
     @property
     def all(self) -> Sequence[Secret]:
-        """What is sent."""
         return (*self.values, *self.secrets, *self.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpConfig(Record):
-    """What of Prometheus' `http_config` is supported; `headers` are added as they are."""
+    """The supported part of Prometheus' `http_config`; `headers` are added as they are."""
 
     unsupported: ClassVar[Mapping[str, str]] = _UNSUPPORTED
     basic_auth: BasicAuth | None = None
@@ -258,7 +248,7 @@ class HttpConfig(Record):
     )
     follow_redirects: Annotated[Flag, AfterValidator(_no_redirects)] = False
     enable_http2: Flag = False
-    """Either is taken: requests are HTTP/1.1."""
+    """Accepted and ignored: requests are always HTTP/1.1."""
 
     def __post_init__(self) -> None:
         if (self.basic_auth, self.authorization, self.bearer_token).count(None) < 2:
@@ -288,7 +278,6 @@ def tls_context(tls: TlsConfig) -> ssl.SSLContext:
 
 
 def system_resolver(host: str, port: int) -> Sequence[str]:
-    """Ask the system."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except UnicodeError as error:
@@ -317,8 +306,6 @@ def resolve(resolver: Resolver, host: str, port: int, seconds: float) -> Sequenc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialer:
-    """Opens connections to where notifications may go."""
-
     policy: NetworkPolicy
     resolver: Resolver = field(default=system_resolver)
 
@@ -385,7 +372,6 @@ def describe_error(error: BaseException) -> str:
 
 
 def describe_file_error(error: OSError) -> str:
-    """What is wrong with a file of a TLS configuration."""
     if isinstance(error, ssl.SSLError):
         return f"a file is no certificate or key in PEM form ({(error.reason or 'unreadable').lower()})"
     return f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")

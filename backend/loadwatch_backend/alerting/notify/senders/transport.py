@@ -29,7 +29,7 @@ from loadwatch_backend.alerting.notify.senders.sockets import (
 MOST_BYTES = 256 * 1024
 """What one answer may hold with its headers, on the wire: far more than is read, far less than fills the memory."""
 MOST_BODY = 64 * 1024
-"""Of an answer's body, read; then the connection is closed."""
+"""How much of an answer's body is read; a connection whose answer is longer is closed."""
 IDLE_SECONDS = 30.0
 IDLE_PER_HOST = 4
 
@@ -40,8 +40,6 @@ class BadAddressError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """What to post."""
-
     url: str
     body: bytes
     headers: Mapping[str, str]
@@ -50,7 +48,7 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """How it went: a status with the head of the body, or an error. `forbidden`: an address that is not allowed."""
+    """A status with the head of the body, or an error; `forbidden` if the address is not allowed."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -64,8 +62,6 @@ class HttpAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAddress:
-    """Where a URL leads."""
-
     scheme: str
     host: str
     port: int
@@ -75,7 +71,6 @@ class HttpAddress:
 
     @property
     def host_header(self) -> str:
-        """The value of `Host`."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.scheme == "https" else 80) else f"{host}:{self.port}"
 
@@ -134,7 +129,6 @@ class Transport:
 
     @property
     def dialer(self) -> Dialer:
-        """What opens its connections."""
         return self._dialer
 
     def context(self, tls: TlsConfig) -> ssl.SSLContext:
@@ -176,7 +170,6 @@ class Transport:
             return self._read(key, connection, response)
 
     def close(self) -> None:
-        """Close what is kept."""
         with self._lock:
             idle = [one for many in self._idle.values() for one in many]
             self._idle.clear()

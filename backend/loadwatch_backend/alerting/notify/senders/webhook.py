@@ -32,7 +32,7 @@ from loadwatch_backend.core.version import VERSION
 AGENT = f"Loadwatch/{VERSION}"
 PASSING = frozenset({408, 425, 429})
 LONGEST_RETRY_AFTER_SECONDS = 3_600.0
-"""A receiver may not silence its alerts for longer by one answer."""
+"""The longest wait that a receiver may ask for, or one answer could silence its alerts."""
 MOVED = frozenset({301, 308})
 OWN_HEADERS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "webhook-id", "webhook-timestamp"}
@@ -43,7 +43,6 @@ OWN_HEADERS = frozenset(
 def post_json(
     url: str, body: bytes, headers: Mapping[str, str], http: HttpConfig, context: SendContext, seconds: float
 ) -> HttpAnswer:
-    """Post a JSON document as the configuration asks for."""
     given = {"Content-Type": "application/json", "User-Agent": AGENT, **configured_headers(http), **headers}
     request = HttpRequest(url=url, body=body, headers=given, tls=http.tls)
     return context.transport.post(request, seconds)
@@ -182,7 +181,6 @@ _EMPTY = "signing_secret is empty; make one with `openssl rand -base64 32`, and 
 
 
 def _secrets(value: object) -> object:
-    """One, or a list while one replaces another."""
     secrets = [value] if isinstance(value, str | Secret) else list_of(value)
     if not secrets or "" in secrets:
         raise ValueError(_EMPTY)
@@ -202,7 +200,6 @@ class WebhookIntegration(HttpIntegration):
 
     @property
     def signed(self) -> bool:
-        """Whether there is a secret to sign with."""
         return bool(self.signing_secrets)
 
 
@@ -219,7 +216,6 @@ class WebhookSender(Sender[WebhookIntegration]):
         return shown_host(own.url.reveal())
 
     def send(self, own: WebhookIntegration, message: Message, context: SendContext, seconds: float) -> Result:
-        """Post once."""
         try:
             keys = tuple(key for secret in own.signing_secrets for key in parse_secrets(secret.reveal()))
         except SigningSecretError as error:

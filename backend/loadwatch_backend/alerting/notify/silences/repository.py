@@ -42,13 +42,12 @@ class SilenceBook:
 
 
 def find_silence(session: Session, silence_id: str) -> Silence | None:
-    """One silence, which nobody else changes before the transaction ends."""
+    """Read a silence and lock its row until the transaction ends."""
     row = session.get(SilenceRow, silence_id, with_for_update=True)
     return None if row is None else silence_of(row)
 
 
 def silence_of(row: SilenceRow) -> Silence:
-    """A row as a silence."""
     return Silence(
         id=row.id,
         matchers=tuple(
@@ -78,7 +77,6 @@ def _recurrence_of(text: str | None) -> Recurrence | None:
 
 
 def write_silence(session: Session, silence: Silence) -> None:
-    """Add a silence, or replace the one of its id."""
     pass_gate(session)
     recurrence = silence.recurrence
     session.merge(

@@ -26,7 +26,6 @@ from loadwatch_backend.series.store.port import Labels
 
 NAMES_SHOWN = 20
 AlertsOfNow = Callable[[], Iterable[Labels]]
-"""Labels of all alerts of now."""
 
 
 class SilenceNotFoundError(NotFoundError, code="silence-not-found"):
@@ -50,8 +49,6 @@ class SilenceRecurrenceError(InvalidError, code="silence-recurrence"):
 
 
 class SilenceService:
-    """Adds, lists, changes and ends silences."""
-
     def __init__(
         self,
         relational: Relational,
@@ -67,7 +64,7 @@ class SilenceService:
         self._alerts_of_now = alerts_of_now
 
     def list(self, states: Sequence[SilenceState] | None) -> SilenceList:
-        """Those that hold first, then those to come, then those that are over, the latest first."""
+        """Silences that hold first, then other active, then pending, then expired ones, the latest first."""
         now_ms = self._clock()
         with self._relational.transaction() as session:
             silences = self._book.read(session, read_gate(session).silences, lock=False)
@@ -134,7 +131,6 @@ class SilenceService:
         return _out(after, now_ms, self._alerts())
 
     def preview(self, matchers: Sequence[MatcherDocument]) -> SilencePreview:
-        """What matchers match now."""
         parsed = _matchers(matchers)
         names = [labels.get("alertname", "") for labels in self._alerts() if all_match(parsed, labels)]
         return SilencePreview(

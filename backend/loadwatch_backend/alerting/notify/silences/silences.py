@@ -12,7 +12,6 @@ from loadwatch_backend.series.store.port import Labels
 
 DAY_MS = 86_400_000
 KEPT_MS = 30 * DAY_MS
-"""How long a silence that is over stays in the list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +28,6 @@ class Recurrence:
     zone: ZoneInfo
 
     def contains(self, at_ms: int) -> bool:
-        """Whether an instant lies in it."""
         local = _local(at_ms, self.zone)
         minute = local.hour * 60 + local.minute
         today, yesterday = local.weekday(), (local.weekday() - 1) % 7
@@ -60,7 +58,6 @@ class Recurrence:
         yield from sorted(instant for instant in found if instant is not None)
 
     def end_of(self, at_ms: int) -> int:
-        """When the span that contains an instant is over."""
         local = _local(at_ms, self.zone)
         day = local.date()
         if self.from_minute >= self.to_minute and local.hour * 60 + local.minute >= self.from_minute:
@@ -74,7 +71,7 @@ def _local(at_ms: int, zone: ZoneInfo) -> datetime:
 
 
 def _instant(day: date, minute: int, zone: ZoneInfo, fold: int) -> int:
-    """The instant of a time on the wall; for hours that do not exist, fold 0 lies after the gap and 1 before."""
+    """The instant of a wall-clock time; of one that clocks skip, fold 0 is after the gap, 1 before."""
     if minute == DAY_MINUTES:
         day, minute = day + timedelta(days=1), 0
     local = datetime.combine(day, time(minute // 60, minute % 60, fold=fold), zone)
@@ -110,19 +107,16 @@ class Silence:
     updated_ms: int
 
     def state(self, now_ms: int) -> SilenceState:
-        """Where it stands."""
         if now_ms >= self.ends_ms:
             return SilenceState.EXPIRED
         return SilenceState.ACTIVE if now_ms >= self.starts_ms else SilenceState.PENDING
 
     def holds(self, now_ms: int) -> bool:
-        """Whether it keeps alerts quiet now."""
         if self.state(now_ms) is not SilenceState.ACTIVE:
             return False
         return self.recurrence is None or self.recurrence.contains(now_ms)
 
     def matches(self, labels: Labels) -> bool:
-        """Whether it is for an alert with these labels."""
         return all_match(self.matchers, labels)
 
     def next_ms(self, now_ms: int) -> int | None:
@@ -140,15 +134,12 @@ class Silence:
         return min(self.ends_ms, self.recurrence.end_of(now_ms))
 
     def note(self, now_ms: int) -> SilenceReference:
-        """What is said of an alert that it holds."""
         return SilenceReference(id=self.id, comment=self.comment, ends_ms=self.until_ms(now_ms))
 
 
 def holding(silences: Sequence[Silence], now_ms: int) -> list[Silence]:
-    """Those that hold now."""
     return [silence for silence in silences if silence.holds(now_ms)]
 
 
 def match_silences(silences: Sequence[Silence], labels: Labels) -> list[Silence]:
-    """Those that are for an alert with these labels."""
     return [silence for silence in silences if silence.matches(labels)]

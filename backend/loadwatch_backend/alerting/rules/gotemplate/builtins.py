@@ -25,9 +25,9 @@ class Function:
     call: Callable[..., Value]
     takes: tuple[type, ...] = ()
     rest: type | None = None
-    """Of any further arguments."""
+    """The type of any further arguments; None where there may be none."""
     work: Callable[..., int] | None = None
-    """Steps of its own that its arguments, of the types above, may ask for, beside a step for each character."""
+    """Extra steps that a call with these arguments may cost, beside one for each character."""
 
     def __call__(self, name: str, arguments: Sequence[Value]) -> Value:
         """Checks and calls; raises TemplateError."""
@@ -74,7 +74,6 @@ def equal(first: Value, *others: Value) -> bool:
 
 
 def less(first: Value, other: Value) -> bool:
-    """Whether the first is less; numbers of one kind, or texts."""
     kind = _kind(first)
     if kind != _kind(other):
         # A common slip: `gt $value 5` compares a float64 with an int.
@@ -105,7 +104,6 @@ def _index_of(value: Value, most: int) -> int:
 
 
 def index(item: Value, *keys: Value) -> Value:
-    """item[key][key]..."""
     if item is None:
         raise TemplateError("error calling index: index of untyped nil")
     for key in keys:
@@ -142,7 +140,7 @@ def slice_of(item: Value, *bounds: Value) -> Value:
 
 
 def _joined(values: Sequence[Value]) -> str:
-    """As `print`, but for nil."""
+    """As `print`, but nil is printed as `<no value>`."""
     return sprint(*("<no value>" if value is None else value for value in values))
 
 

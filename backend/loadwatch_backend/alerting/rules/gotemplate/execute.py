@@ -36,11 +36,11 @@ from loadwatch_backend.alerting.rules.gotemplate.parse import (
 MAX_STEPS = 200_000
 """Nodes, operands, and rounds of loops."""
 MAX_CHARACTERS = 250_000
-"""Of the text that is written."""
+"""Characters of the output."""
 MAX_WORK = 4_000_000
 """Characters and elements that functions are given and give, all of them together."""
 MAX_VARIABLES = 200
-"""Known at one place."""
+"""Variables in scope at one place."""
 MAX_TEMPLATE_DEPTH = 20
 """Bounds of one expansion: a loop, a template that calls itself or a text that doubles itself must not hold up the
 evaluation of rules."""
@@ -236,7 +236,6 @@ class _Execution:
     def _member(
         self, receiver: Value, name: str, arguments: Sequence[Operand], dot: Value, scope: _Scope, final: Value
     ) -> Value:
-        """A field, or the result of a method."""
         found = field_of(receiver, name)
         given = [self._operand(argument, dot, scope) for argument in arguments]
         if final is not _NOTHING:

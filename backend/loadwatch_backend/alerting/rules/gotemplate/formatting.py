@@ -49,14 +49,11 @@ class Structure:
 
 
 class Record(Structure):
-    """A struct with named fields."""
-
     def __init__(self, go_type: str, fields: Mapping[str, Value]) -> None:
         self.go_type = go_type
         self._fields = fields
 
     def go_field(self, name: str) -> Value:
-        """See `Structure`."""
         if name not in self._fields:
             return super().go_field(name)
         return self._fields[name]
@@ -115,9 +112,9 @@ MAX_WIDTH = 10_000
 MAX_TEXT = 250_000
 """Characters of what one call writes; values may hold each other many times over."""
 _DIGITS = 9
-"""Of a number within a layout; Python takes no number of thousands of digits."""
+"""Digits read of a width, precision or index; Python refuses to convert thousands of them."""
 _LARGE_EXPONENT = 6
-"""From which on `%v` and `%g` write an exponent."""
+"""The exponent from which `%v` and `%g` use scientific notation."""
 _VERB = re.compile(
     r"%(?P<flags>[-+# 0]*)(?P<width>\*|\d+)?(?:(?P<point>\.)(?P<precision>\*|\d+)?)?"
     r"(?:\[(?P<index>\d+)\])?(?P<verb>.?)",
@@ -132,7 +129,6 @@ class _Style:
     precision: int | None = None
 
     def pad(self, text: str, *, zeros: bool = False) -> str:
-        """To the width; zeros go after a sign."""
         if self.width is None or len(text) >= self.width:
             return text
         if "-" in self.flags:
@@ -147,8 +143,6 @@ _PLAIN = _Style()
 
 
 class _Room:
-    """What one call may still write."""
-
     def __init__(self) -> None:
         self._left = MAX_TEXT
 

@@ -11,8 +11,6 @@ _TERMINATORS = frozenset(" \t\r\n.,|:)(")
 
 
 class Kind(Enum):
-    """Kinds of tokens."""
-
     TEXT = auto()
     LEFT = auto()
     RIGHT = auto()
@@ -42,8 +40,6 @@ KEYWORDS = frozenset(("block", "break", "continue", "define", "else", "end", "if
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the text with the place where it begins."""
-
     kind: Kind
     text: str
     position: int
@@ -61,7 +57,6 @@ _TOKEN = re.compile(
 )
 _WORDS = {"true": Kind.BOOLEAN, "false": Kind.BOOLEAN, "nil": Kind.NIL, **dict.fromkeys(KEYWORDS, Kind.KEYWORD)}
 _ENDED = (Kind.VARIABLE, Kind.FIELD, Kind.DOT, *set(_WORDS.values()), Kind.IDENTIFIER)
-"""Kinds after which only some characters may follow."""
 _UNFINISHED = {
     ":": "expected :=",
     '"': "unterminated quoted string",
@@ -71,7 +66,6 @@ _UNFINISHED = {
 
 
 def place_of(text: str, position: int) -> str:
-    """Line and column of a position, for messages."""
     before = text[:position]
     return f"line {before.count(chr(10)) + 1}, character {position - (before.rfind(chr(10)) + 1) + 1}"
 
@@ -124,7 +118,7 @@ class _Lexer:
         return (position + 2, False) if text.startswith("}}", position) else None
 
     def _action(self, left: int, position: int) -> bool:
-        """The tokens of one action; whether what follows is trimmed."""
+        """Read the tokens of one action; whether the text that follows is trimmed."""
         if self._text.startswith("/*", position):
             end = self._text.find("*/", position + 2)
             if end < 0:
@@ -153,7 +147,6 @@ class _Lexer:
             position = self._token(position, letter)
 
     def _token(self, position: int, letter: str) -> int:
-        """One token within an action; the position after it."""
         found = _TOKEN.match(self._text, position)
         if found is None or found.lastgroup is None:
             reason = _UNFINISHED.get(letter, f"unrecognized character in action: {letter!r}")

@@ -13,8 +13,6 @@ from loadwatch_backend.core.text import unquote as unquote_go
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A string, number, character or boolean."""
-
     value: str | int | float | bool
 
 
@@ -53,15 +51,11 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A function's name."""
-
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An operand with its arguments."""
-
     operands: tuple["Operand", ...]
 
 
@@ -80,15 +74,11 @@ Operand = Constant | Nil | Dot | Field | Variable | Chain | Identifier | Pipelin
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Stands in the output as it is."""
-
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A pipeline whose value is written."""
-
     pipeline: Pipeline
 
 
@@ -124,8 +114,6 @@ Nodes = tuple[Node, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A parsed template with those that it defines."""
-
     text: str
     root: Nodes
     defined: Mapping[str, Nodes]
@@ -209,8 +197,6 @@ def parse_template(text: str, functions: Collection[str], variables: Collection[
 
 @dataclass(slots=True)
 class _Scope:
-    """What is known while one definition is read."""
-
     variables: list[str] = field(default_factory=lambda: ["$"])
     ranges: int = 0
 
@@ -309,7 +295,6 @@ class _Parser:
         return unquote(self._expect((Kind.STRING, Kind.RAW_STRING), context).text)
 
     def _items(self) -> tuple[Nodes, str]:
-        """Nodes up to `end` or `else`, and which of them it was."""
         nodes: list[Node] = []
         while self._peek_solid().kind is not Kind.END:
             node = self._item()

@@ -48,17 +48,14 @@ from loadwatch_backend.app.commands.digest.statements import (
 )
 
 _PIECE_BYTES = 1 << 16
-"""Read at a time: some decompressors give nothing of a piece that is damaged in the middle."""
+"""Bytes read at a time: of a damaged piece, some decompressors return nothing at all."""
 PART_BYTES = 32 << 20
-"""Of a plain file that one process counts at a time."""
 _NAMES_OF_A_PART = 4_000
-"""Routes of a part: which of them are too many is decided when all are together."""
+"""Routes kept of a part: which routes are too many is decided when all parts are merged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counting:
-    """What somebody says of the logs: their lines, expressions that name routes, parameters that stay in them."""
-
     lines: LineOptions
     groups: Sequence[str] = ()
     keep: Sequence[str] = ()
@@ -212,12 +209,10 @@ class Row:
 
     @property
     def gone(self) -> bool:
-        """Whether it is in the base only."""
         return not self.figures.count
 
     @property
     def new(self) -> bool:
-        """Whether it is not in the base that there is."""
         return self.base is not None and not self.base.count
 
     def status_count(self, of: str) -> int:
@@ -254,7 +249,6 @@ def rows_of(tally: Tally, base: Tally | None) -> list[Row]:
 
 
 def document_of(rows: Sequence[Row]) -> dict[str, Any]:
-    """For `--json`: routes in the order given, and those that are gone apart."""
     compared = any(row.base is not None for row in rows)
     gone = [route_document((row.method, row.route), row.base) for row in rows if row.gone and row.base is not None]
     return {"routes": [_route(row) for row in rows if not row.gone], **({"gone": gone} if compared else {})}
@@ -276,7 +270,7 @@ def _status(of: str) -> Column[Row]:
 
 
 def _sum(row: Row) -> tuple[Number, Number]:
-    """Of a route that is new or gone, the other is 0: it took no time at all."""
+    """Sums of now and base, 0 where the route is missing there; None without a base or durations."""
     base = row.base
     if base is None or not (row.figures.durations.count or base.durations.count):
         return None, None
@@ -305,7 +299,6 @@ COLUMNS: Mapping[str, Column[Row]] = {
     "p95-change": differences("+P95", lambda row: (row.quantiles["p95"], row.base_quantiles.get("p95")), 3),
     "since": texts("", lambda row: "gone" if row.gone else "new" if row.new else ""),
 }
-"""By the names that `--sort` and `--output` take."""
 SYNONYMS: Mapping[str, str] = {"avg": "mean", "uri": "route", "path": "route", "body": "bytes", "sum-body": "bytes"}
 """Names of alp's."""
 USUAL = ("count", "share", "sum", "mean", "p50", "p95", "p99", "max", "304", "4xx", "5xx", "bytes", "method", "route")

@@ -95,7 +95,6 @@ STDIN = "-"
 
 
 def is_compressed(path: Path) -> bool:
-    """Whether a file is compressed, by its first bytes."""
     with path.open("rb") as file:
         return opener_of(file.read(HEAD_BYTES)) is not None
 

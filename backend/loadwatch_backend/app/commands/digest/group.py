@@ -20,14 +20,12 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Slow logs by statement: what takes the database's time, as pt-query-digest does.",
     ),
 }
-"""By name: where the command is, and its help in one line."""
 
 
 class DigestGroup(click.Group):
     """The commands of `COMMANDS`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All of them, in their order."""
         del ctx
         return list(COMMANDS)
 
@@ -53,7 +51,6 @@ class DigestGroup(click.Group):
             ) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """One line for each, without loading any."""
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])

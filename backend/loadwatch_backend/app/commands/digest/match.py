@@ -19,7 +19,7 @@ def match_pattern(_context: click.Context, _option: click.Parameter, value: str 
 
 
 def match_any_case(_context: click.Context, _option: click.Parameter, value: str | None) -> "Pattern | None":
-    """As `match_pattern`, for texts that are in small letters, however they were written."""
+    """As `match_pattern`, but ignores case: the texts to match are in lower case."""
     if value is None:
         return None
     _compiled(value)  # so that an error shows what was written

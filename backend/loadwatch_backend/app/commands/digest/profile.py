@@ -37,7 +37,6 @@ Show = Callable[[FunctionRow], str]
 
 
 def profile_table(found: ProfileDigest, rows: Sequence[FunctionRow], words: Sequence[str], duration_ns: int) -> str:
-    """The lines: what it is, the columns, and below a difference the stacks that came and went."""
     compared = found.base_total is not None
     each = any(row.cum_per_request is not None for row in rows)
     show = _format(found.type.unit, [value for row in rows for value in (row.flat, row.cum)], compared)
@@ -131,7 +130,6 @@ def _cut(name: str) -> str:
 _STDIN = "-"
 _ROWS = 50
 _LABELS = 5
-"""Keys of labels that the document sums by."""
 
 
 @click.command()

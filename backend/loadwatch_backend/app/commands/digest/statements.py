@@ -27,7 +27,7 @@ L = TypeVar("L")
 Option = Callable[[Callable[..., None]], Callable[..., None]]
 Number = float | int | None
 ROWS = 50
-"""Of a table, where no limit is given."""
+"""Rows of a table where no limit is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +71,11 @@ def shares(title: str, value: Callable[[R], Number]) -> Column[R]:
 
 
 def texts(title: str, value: Callable[[R], str], most: int = 400) -> Column[R]:
-    """Texts from files, as they may stand on a terminal."""
     return Column(title=title, value=value, show=lambda row: printable(value(row), most), left=True)
 
 
 def differences(title: str, of: Callable[[R], tuple[Number, Number]], digits: int = 0) -> Column[R]:
-    """What came or went, of now and base; a row that is new or gone says so in a column of its own."""
+    """The difference between now and base; `-` where one of them is missing."""
 
     def value(row: R) -> Number:
         now, before = of(row)
@@ -86,8 +85,6 @@ def differences(title: str, of: Callable[[R], tuple[Number, Number]], digits: in
 
 
 def table_options(columns: Mapping[str, Column[R]], synonyms: Mapping[str, str]) -> tuple[Option, Option]:
-    """The options `--sort` and `--output` of a command whose table has these columns."""
-
     def column(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
         if value is None:
             return None
@@ -124,7 +121,6 @@ def sort_rows(rows: Sequence[R], column: Column[R], ascending: bool, name: Calla
 
 
 def text_table(rows: Sequence[R], columns: Sequence[Column[R]]) -> str:
-    """The table as text, with a line of titles."""
     titles = [terminal_table.Column(title=column.title, right=not column.left) for column in columns]
     return terminal_table.draw_table(titles, [[column.show(row) for column in columns] for row in rows])
 
@@ -173,12 +169,10 @@ class Row:
 
     @property
     def gone(self) -> bool:
-        """Whether it is in the base only."""
         return not self.sums.times.count
 
     @property
     def new(self) -> bool:
-        """Whether it is not in the base that there is."""
         return self.base is not None and not self.base.times.count
 
     @property
@@ -188,7 +182,6 @@ class Row:
 
 
 def rows_of(sums: StatementSums, base: StatementSums | None) -> list[Row]:
-    """All statements of both, in no order."""
     keys = dict.fromkeys((*sums.by_key(), *(base.by_key() if base else ())))
     whole, base_whole = sums.seconds, base.seconds if base else 0.0
     rows: list[Row] = []
@@ -209,7 +202,6 @@ def rows_of(sums: StatementSums, base: StatementSums | None) -> list[Row]:
 
 
 def document_of(rows: Sequence[Row]) -> dict[str, Any]:
-    """For `--json`: statements in the order given, and those that are gone apart."""
     compared = any(row.base is not None for row in rows)
     gone = {"gone": [row.base.document(row.base_whole) for row in rows if row.gone and row.base is not None]}
     return {"statements": [_statement(row) for row in rows if not row.gone], **(gone if compared else {})}
@@ -254,7 +246,6 @@ COLUMNS: Mapping[str, Column[Row]] = {
     "p95-change": differences("+P95", lambda row: (row.quantiles["p95"], row.base_quantiles.get("p95")), 6),
     "since": texts("", lambda row: "gone" if row.gone else "new" if row.new else ""),
 }
-"""By the names that `--sort` and `--output` take."""
 SYNONYMS: Mapping[str, str] = {
     **{"avg": "mean", "time": "sum", "calls": "count", "statement": "fingerprint", "database": "schema"},
     **{"examined": "rows_examined", "sent": "rows_sent", "affected": "rows_affected"},

@@ -123,7 +123,6 @@ class ProfileOrderList(Schema):
 RunsNow = Callable[[], Sequence[RunNow]]
 """The runs that go on, the newest first."""
 Processes = Callable[[], Sequence[Process]]
-"""The processes that profiles can be taken of."""
 
 
 @dataclass(eq=False)
@@ -291,7 +290,7 @@ class ProfileOrders:
     # Time -------------------------------------------------------------------------------------------------------------
 
     def give_up(self, session: Session, under_way: set[str]) -> int:
-        """End what nothing will come of; how many."""
+        """Ends orders that can no longer be carried out; returns how many."""
         now_ms = self._clock()
         rows = find_open(session)
         last: dict[tuple[str, str], int] = {}

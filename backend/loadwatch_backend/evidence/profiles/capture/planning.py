@@ -24,12 +24,11 @@ class ProfileOrderLimitError(LimitError, code="profile-order-limit"):
 SETTLED_MS = 20_000
 """So long a load lasts before its profiles are taken: pools are filled, code is warm."""
 SETTLED_SHARE = 0.4
-"""Of a short run's planned duration, in place of that."""
+"""Share of a short run's planned duration that takes the place of `SETTLED_MS`."""
 MOST_A_RUN = 120
-"""Orders of one run, by whatever means."""
 MOST_PROCESSES = 20
 _MARGIN_MS = 1_000
-"""Each profile also waits for the agent's next question, and is sent."""
+"""Time each profile needs beside its own duration: until the agent polls, and to be sent."""
 
 
 class Cause(StrEnum):
@@ -68,8 +67,6 @@ class Process:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNow:
-    """A run that goes on."""
-
     id: str
     started_ms: int
     planned_seconds: float | None
@@ -105,7 +102,6 @@ Had = Collection[tuple[str, str, str, str, str]]
 
 
 def begins_ms(run: RunNow) -> int:
-    """When the load of a run has lasted long enough."""
     share = SETTLED_MS if run.planned_seconds is None else run.planned_seconds * 1_000 * SETTLED_SHARE
     return run.started_ms + round(min(SETTLED_MS, share))
 

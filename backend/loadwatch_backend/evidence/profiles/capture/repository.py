@@ -31,7 +31,6 @@ def add_orders(session: Session, wanted: Sequence[Wanted], now_ms: int) -> Seque
 
 
 def find_order(session: Session, order_id: int) -> ProfileOrderRow | None:
-    """One order."""
     return session.get(ProfileOrderRow, order_id)
 
 
@@ -48,13 +47,11 @@ def find_of_run(session: Session, run_id: str) -> Sequence[ProfileOrderRow]:
 
 
 def find_ended(session: Session, run_ids: Collection[str]) -> Sequence[ProfileOrderRow]:
-    """Those of some runs that are over."""
     query = select(ProfileOrderRow).where(ProfileOrderRow.run_id.in_(run_ids), ProfileOrderRow.ended_ms.is_not(None))
     return session.scalars(query).all()
 
 
 def count_of_run(session: Session, run_id: str) -> int:
-    """How many a run has."""
     query = select(func.count()).select_from(ProfileOrderRow).where(ProfileOrderRow.run_id == run_id)
     return session.execute(query).scalar_one()
 
@@ -72,7 +69,6 @@ def take(session: Session, order_id: int, now_ms: int) -> bool:
 def end(
     session: Session, row: ProfileOrderRow, state: OrderState, now_ms: int, *, reason: str = "", file_id: str = ""
 ) -> None:
-    """One is done, or is given up."""
     row.state = state
     row.ended_ms = now_ms
     row.reason = reason
@@ -81,5 +77,4 @@ def end(
 
 
 def forget_before(session: Session, before_ms: int) -> None:
-    """Delete what is old."""
     session.execute(delete(ProfileOrderRow).where(ProfileOrderRow.created_ms < before_ms))

@@ -27,7 +27,7 @@ from loadwatch_backend.evidence.profiles.capture.tables import NAME_LENGTH
 from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, Matcher, MatchOperator, Reader
 
 HEARD_MS = 120_000
-"""An agent says it each quarter of a minute, a slow one each minute."""
+"""Agents report processes every 15 s, slow ones every minute: a silent process is gone."""
 AHEAD_MS = 600_000
 
 
@@ -64,13 +64,12 @@ log = structlog.get_logger(__name__)
 PAUSE_SECONDS = 1.0
 RETRY_SECONDS = 10.0
 STILL_SECONDS = 10.0
-"""While no run goes on and nobody writes, tables are looked at so often."""
+"""Interval of looking at the tables while no run goes on and nobody writes."""
 FORGET_MS = 90 * 24 * 3_600_000
 _SWEEP_MS = 3_600_000
 
 Fence = Callable[[Session], None]
 Alerts = Callable[[], Sequence[FiringAlert]]
-"""Firing alerts that ask for profiles."""
 
 
 @dataclass(eq=False)

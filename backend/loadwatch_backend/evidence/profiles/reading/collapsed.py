@@ -34,7 +34,6 @@ class Builder:
         self._sum = 0
 
     def frame(self, frame: Frame) -> int:
-        """The number of a frame."""
         place = self._frames.get(frame)
         if place is None:
             place = self._frames[frame] = len(self._frames)
@@ -63,7 +62,6 @@ class Builder:
     def profile(
         self, format: str, types: Sequence[SampleType], notes: Sequence[str], default: int | None = None
     ) -> Profile:
-        """What was gathered."""
         count = len(self._frames)
         lengths = [len(stack) for stack in self._rows]
         return Profile(
@@ -92,7 +90,7 @@ _PYTHON = re.compile(r"(?P<name>[^()]+) \((?P<file>[^()]+):(?P<line>\d{1,9})\)")
 _LOOK_AT = 50
 _LINE_BYTES = 1 << 20
 _MOST_WRONG = 0.5
-"""Of the lines. Then it is something else."""
+"""Share of malformed lines from which a file is taken for another format."""
 
 
 def is_collapsed(data: bytes) -> bool:

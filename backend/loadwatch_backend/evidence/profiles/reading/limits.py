@@ -85,7 +85,6 @@ def bound(count: int, most: int, what: str) -> None:
 
 
 def cut_notes(cut: int, most: int) -> Sequence[str]:
-    """That names were cut, if any were."""
     return (f"{cut:,} names were longer than {most:,} characters and are cut.",) if cut else ()
 
 
@@ -101,7 +100,6 @@ class Names:
         self.cut = 0
 
     def decode(self, raw: bytes) -> str:
-        """A name from bytes that should be UTF-8."""
         return self.clean(raw[: 4 * self._most + 4].decode("utf-8", "replace"), raw)
 
     def clean(self, text: str, whole: bytes | None = None) -> str:

@@ -114,7 +114,7 @@ class Pruning:
             raise UnreadableProfileError(f"The profile's pattern of frames to drop cannot be used: {error}") from error
 
     def drops(self, name: str) -> bool:
-        """Whether a function is of no interest."""
+        """Whether frames of this function are removed: it matches `drop` and does not match `keep`."""
         simple = _simplified(name)
         return self._drop.fullmatch(simple) is not None and (self._keep is None or self._keep.fullmatch(simple) is None)
 
@@ -176,7 +176,7 @@ _T = TypeVar("_T")
 _TYPE, _SAMPLE, _BINARY, _LOCATION, _FUNCTION, _TEXT = 1, 2, 3, 4, 5, 6
 _DROP, _KEEP, _TIME, _DURATION, _PERIOD_TYPE, _PERIOD, _DEFAULT = 7, 8, 9, 10, 11, 12, 14
 _LABELS = 64
-"""Of one sample; those beyond are left out and counted."""
+"""Labels per sample; those beyond are left out and counted."""
 UNKNOWN = "<unknown>"
 """As pprof names a frame of which it knows neither function nor binary."""
 
@@ -227,8 +227,6 @@ def _scan(data: bytes, limits: ProfileLimits) -> _Parts:
 
 
 class _Reader:
-    """Builds the columns of one profile."""
-
     def __init__(self, data: bytes, parts: _Parts, limits: ProfileLimits) -> None:
         self._data = data
         self._parts = parts
@@ -489,8 +487,6 @@ LIMITS = ProfileLimits()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """One format: how it is known, and how it is read."""
-
     format: str
     knows: Callable[[bytes], bool]
     read: Callable[[bytes, ProfileLimits], Profile]

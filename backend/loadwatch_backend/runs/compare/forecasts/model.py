@@ -14,12 +14,9 @@ from loadwatch_backend.runs.compare.statistics import Interval
 ENGINE = "1"
 """Version of the method; kept with every forecast."""
 CONFIDENCE = 0.9
-"""Of every interval."""
 
 
 class Reason(StrEnum):
-    """Why a part of a run is in no point."""
-
     WARM_UP = "warm-up"
     RAMP_DOWN = "ramp-down"
     FAILURES = "failures"
@@ -32,7 +29,7 @@ class Reason(StrEnum):
 
 
 class Refusal(StrEnum):
-    """Why there is no number."""
+    """Why a forecast gives no figure."""
 
     FEW_STEPS = "few-steps"
     NARROW = "narrow"
@@ -40,7 +37,7 @@ class Refusal(StrEnum):
     FLAT = "flat"
     DRIFTS = "drifts"
     STOCK = "stock"
-    """No service that a request takes, but what is kept."""
+    """A store such as memory, which time and data fill, rather than a service that requests use."""
     NOT_CONSTANT = "not-constant"
     FEW_USERS = "few-users"
     GROWING = "growing"
@@ -58,8 +55,6 @@ class Refused:
 
 
 class LeftOut(NamedTuple):
-    """Seconds of a run that are in no point."""
-
     run: str
     reason: Reason
     seconds: float
@@ -86,17 +81,14 @@ class Step:
 
     @property
     def rate(self) -> float:
-        """Mean of the blocks."""
         return float(self.rates.mean())
 
     @property
     def use(self) -> float:
-        """Mean of the blocks."""
         return float(self.uses.mean())
 
     @property
     def seconds(self) -> float:
-        """What is in the blocks; the weight of the point."""
         return self.block_seconds * len(self.rates)
 
 
@@ -153,13 +145,11 @@ class Measured:
 
     @property
     def key(self) -> str:
-        """What it is known by in later forecasts."""
+        """Identifies the resource in later forecasts."""
         return f"{self.id} {self.name}".strip()
 
 
 class ResourceForecast(NamedTuple):
-    """What is said of one resource."""
-
     resource: Measured
     outcome: Law | Refused
 
@@ -172,7 +162,6 @@ class Forecast(NamedTuple):
 
     @property
     def laws(self) -> Sequence[tuple[Measured, Law]]:
-        """Resources with a number, the first to be full first."""
         return [(one.resource, one.outcome) for one in self.resources if isinstance(one.outcome, Law)]
 
 
@@ -237,7 +226,7 @@ MARGIN = 0.15
 
 
 class Agreement(StrEnum):
-    """How the three figures fit."""
+    """Whether users, rate and response time satisfy Little's law."""
 
     CONSISTENT = "consistent"
     THINK_TIME = "think-time"

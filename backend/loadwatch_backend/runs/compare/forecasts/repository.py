@@ -39,18 +39,15 @@ MOST_KEPT = 500
 
 
 def find_forecasts(session: Session, scenario: str, version: str) -> Sequence[ForecastRow]:
-    """All that are kept, the newest first."""
     query = select(ForecastRow).where(ForecastRow.scenario == scenario, ForecastRow.scenario_version == version)
     return session.scalars(query.order_by(ForecastRow.id.desc()).limit(MOST_KEPT)).all()
 
 
 def has_forecast(session: Session, digest: str) -> bool:
-    """Whether the same is kept already."""
     return session.scalar(select(ForecastRow.id).where(ForecastRow.digest == digest)) is not None
 
 
 def add_forecast(session: Session, row: ForecastRow) -> None:
-    """Keep one; beyond `MOST_KEPT` the oldest go."""
     session.add(row)
     session.flush()
     kept = find_forecasts(session, row.scenario, row.scenario_version)
@@ -60,7 +57,6 @@ def add_forecast(session: Session, row: ForecastRow) -> None:
 
 
 def keep_scores(session: Session, forecast_id: int, scores: str) -> None:
-    """Write down how a forecast did."""
     row = session.get(ForecastRow, forecast_id)
     if row is not None:
         row.scores = scores

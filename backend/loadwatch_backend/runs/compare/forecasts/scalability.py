@@ -10,7 +10,7 @@ from loadwatch_backend.runs.compare.forecasts.model import CONFIDENCE, FloatArra
 
 LEAST_STEPS = 6
 PAST = 0.8
-"""Of the fitted peak, that the step with most users must have answered or be beyond."""
+"""Share of the fitted peak that the step with most users must reach, unless it lies beyond the peak."""
 FAR = 5.0
 """Times the most users that were tried, beyond which a fitted peak is rounding."""
 DRAWS = 1_000
@@ -80,7 +80,6 @@ def _above_zero(found: FloatArray) -> FloatArray:
 
 
 def _solve(terms: FloatArray, values: FloatArray) -> FloatArray:
-    """Least squares for many at once."""
     size = np.maximum(np.abs(terms).max(axis=-2, keepdims=True), 1e-300)
     scaled = terms / size
     normal = scaled.swapaxes(-1, -2) @ scaled + 1e-12 * np.eye(3)

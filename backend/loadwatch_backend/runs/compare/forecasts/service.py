@@ -63,7 +63,6 @@ _RATES = frozenset({"low", "high"})
 
 
 def say_forecast(forecast: Forecast) -> Words:
-    """The sentence that a person can say aloud: what is full first, and what next."""
     laws = forecast.laws
     if not laws:
         return message_of("forecast", "sentence.none" if forecast.resources else "sentence.nothing")
@@ -78,7 +77,6 @@ def say_forecast(forecast: Forecast) -> Words:
 
 
 def say_peak(peak: Peak | Refused) -> Words:
-    """The highest throughput there is, or why nobody can tell."""
     if isinstance(peak, Refused):
         return say_refused(peak)
     low, rate, high = format_interval(peak.rate)
@@ -86,13 +84,11 @@ def say_peak(peak: Peak | Refused) -> Words:
 
 
 def say_refused(refused: Refused) -> Words:
-    """Why there is no number."""
     values = {name: _plain(value) if name in _RATES else value for name, value in refused.figures.items()}
     return message_of("forecast", f"refused.{refused.refusal}", **values)
 
 
 def name_of(resource: Measured) -> Words:
-    """Its title, with what tells it from others of its kind."""
     named = f" ({resource.name})" if resource.name else ""
     return Words(resource.title.en + named, resource.title.ja + named)
 
@@ -118,7 +114,6 @@ def _next(laws: Sequence[tuple[Measured, Law]]) -> Words:
 
 
 def _plain(value: float) -> str:
-    """Three digits that count."""
     return _rounded(value, 10.0 ** (math.floor(math.log10(value)) - 2)) if value > 0 else "0"
 
 
@@ -128,7 +123,6 @@ def _rounded(value: float, unit: float) -> str:
 
 
 def facts_out(forecast: Forecast, units: dict[str, str], runs: Sequence[ForecastRun], others: int) -> ForecastFacts:
-    """All that is said of a scenario; `units` by the resource's id."""
     peak = forecast.peak
     return ForecastFacts(
         engine=ENGINE,
@@ -144,7 +138,6 @@ def facts_out(forecast: Forecast, units: dict[str, str], runs: Sequence[Forecast
 
 
 def run_out(run: RunOut, points: RunPoints) -> ForecastRun:
-    """A run that the forecast rests on."""
     lost = [one.cut.left_out for one in points.resources.values()]
     most: Sequence[LeftOut] = max(lost, key=lambda one: sum(part.seconds for part in one), default=())
     little = points.little
@@ -166,7 +159,6 @@ def run_out(run: RunOut, points: RunPoints) -> ForecastRun:
 
 
 def text_out(words: Words) -> TextOut:
-    """A text in both languages."""
     return TextOut(en=words.en, ja=words.ja)
 
 
@@ -201,8 +193,6 @@ SAME_LIMIT = 0.01
 
 
 class ScoreResult(StrEnum):
-    """How a forecast did."""
-
     HIT = "hit"
     """It was full at a rate inside of the interval."""
     TOO_HIGH = "too-high"
@@ -238,7 +228,6 @@ def score(forecast: ForecastResource, later: RunPoints) -> ScoreOut | None:
 
 
 def sum_up(scores: Sequence[ScoreOut]) -> RecordOut:
-    """All scores together."""
     errors = [one.error for one in scores if one.error is not None]
     counts = {result: sum(one.result == result for one in scores) for result in ScoreResult}
     return RecordOut(
@@ -254,7 +243,7 @@ MOST_RUNS = 20
 MOST_RESOURCES = 60
 PAST_SHOWN = 50
 LOAD_PARAMETERS = frozenset({*USERS, "rate", "rps", "qps", "c", "load"})
-"""What may differ between the runs of one forecast: how much is asked, not what is asked of which system."""
+"""Parameters that may differ between the runs of one forecast: they set the load, not the system."""
 
 _SCORES = TypeAdapter(list[ScoreOut])
 
@@ -341,14 +330,11 @@ class ForecastService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Past:
-    """A kept forecast with its scores so far."""
-
     row: ForecastRow
     facts: ForecastFacts
     scores: Sequence[ScoreOut]
 
     def is_later(self, run: RunOut) -> bool:
-        """Whether the forecast could not know a run."""
         return run.started_ms > self.row.newest_ms and run.id not in {one.run for one in self.facts.runs}
 
     def scored_by(self, later: Sequence[RunPoints]) -> list[ScoreOut]:
@@ -362,7 +348,6 @@ class _Past:
         return [found for found in tried if found is not None]
 
     def out(self) -> PastForecast:
-        """Its document."""
         return PastForecast(
             id=self.row.id,
             created_ms=self.row.created_ms,
@@ -373,7 +358,7 @@ class _Past:
 
 
 def _system(run: RunOut) -> Sequence[tuple[str, str]]:
-    """What runs of one forecast have in common."""
+    """Parameters that the runs of one forecast share: all but those of the load."""
     return sorted((name, value) for name, value in run.parameters.items() if name not in LOAD_PARAMETERS)
 
 
@@ -389,7 +374,6 @@ def _forecast(read: _Runs, others: int) -> ForecastFacts:
 
 
 def _measured(found: Sequence[ResourcePoints]) -> Measured:
-    """A resource over all runs; its limit is that of the newest."""
     newest = found[-1]
     return Measured(
         id=newest.resource.id,

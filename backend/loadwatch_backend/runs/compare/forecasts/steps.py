@@ -24,7 +24,7 @@ SAME = 0.05
 CHANCE = 3.0
 """Standard deviations of a count that come by chance."""
 MOST_STEPS = 40
-"""Lines go through all pairs of them, a thousand times."""
+"""Lines are fitted through all pairs of steps, a thousand times."""
 WHOLE = 0.8
 """Of a block's seconds that must count."""
 FULL = 0.98
@@ -57,8 +57,6 @@ class RunLoad:
 
 
 class Cut(NamedTuple):
-    """A run's steps, and what is in none of them."""
-
     steps: Sequence[Step] = ()
     left_out: Sequence[LeftOut] = ()
 
@@ -143,8 +141,6 @@ def cut_steps(
 
 @dataclass(slots=True)
 class _Cutter:
-    """The steps so far, and the one that grows."""
-
     load: RunLoad
     length: int
     steps: list[Step] = field(default_factory=list[Step])
@@ -155,7 +151,7 @@ class _Cutter:
     before: float | None = None
 
     def has_changed(self, rate: float) -> bool:
-        """Whether the rate is another one than in the block before."""
+        """Whether the rate differs from that of the call before; remembers it for the next call."""
         before, self.before = self.before, rate
         if before is None:
             return False
@@ -174,12 +170,10 @@ class _Cutter:
         self.uses.append(use)
 
     def lose(self, first: int, reason: Reason) -> None:
-        """A block that does not count ends the step."""
         self._close(first)
         self.lost[reason] = self.lost.get(reason, 0.0) + self.length
 
     def end(self, count: int) -> Cut:
-        """All of it."""
         self._close(count)
         lost = [LeftOut(run=self.load.run, reason=reason, seconds=seconds) for reason, seconds in self.lost.items()]
         return Cut(steps=self.steps, left_out=lost)
@@ -228,7 +222,6 @@ def _reasons(
 
 
 def _reason_of(why: IntArray) -> Reason | None:
-    """Why a block does not count: what most of its lost seconds were lost for."""
     lost = why[why >= 0]
     if len(why) - len(lost) >= WHOLE * len(why):
         return None

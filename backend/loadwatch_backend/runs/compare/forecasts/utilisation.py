@@ -44,7 +44,6 @@ class Points(NamedTuple):
 
 
 def points_of(steps: Sequence[Step]) -> Points:
-    """The means of the steps."""
     return Points(
         rates=np.array([step.rate for step in steps]),
         uses=np.array([step.use for step in steps]),
@@ -131,7 +130,7 @@ LEAST_USED = 0.15
 CURVED = 3.5
 """Standard errors from which a bend of the line is no chance; of few steps, so many."""
 CURVES_BY = 0.1
-"""What the bend must change of the forecast."""
+"""Relative change of the forecast that a bend must make."""
 CURVE_STEPS = 6
 CURVE_USED = 0.5
 """Of the limit: a bend that was seen so far is followed to the limit, otherwise nobody knows how it goes on."""
@@ -209,7 +208,7 @@ def _refuse_sweep(points: Points, limit: float) -> Refused | None:
 
 
 def _interval(value: float, drawn: FloatArray) -> Interval:
-    """The middle of what was drawn; never without the value itself."""
+    """The interval with `CONFIDENCE` of what was drawn, widened to hold the value."""
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], method="nearest")
     return Interval(value=value, low=min(float(low), value), high=max(float(high), value))
@@ -243,7 +242,7 @@ def _drifts(steps: Sequence[Step], points: Points, demand: float) -> bool:
 
 
 def _growth(step: Step, demand: float) -> tuple[float, float]:
-    """From the first half of a step to the second, beyond what the rate explains, and its standard error."""
+    """Growth from the first to the second half of a step, beyond the rate's, and its standard error."""
     off = step.uses - demand * step.rates
     middle = len(off) // 2
     early, late = off[:middle], off[-middle:]

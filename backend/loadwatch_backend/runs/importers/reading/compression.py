@@ -43,11 +43,9 @@ class Decompressed(io.RawIOBase):
         self.damage: str | None = None
 
     def readable(self) -> bool:
-        """It is."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fills the buffer as far as one step goes."""
         target = memoryview(buffer).cast("B")
         if not self._held:
             self._held = memoryview(self._next())
@@ -69,7 +67,6 @@ class Decompressed(io.RawIOBase):
         return data
 
     def close(self) -> None:
-        """Closes the stream below, too."""
         # Arrow's stream holds what is below, which holds the import, which holds this: a circle that nothing would
         # take apart, of a megabyte for each member of an archive.
         self._more = bytes

@@ -80,12 +80,10 @@ def read_document(part: Part, what: str) -> dict[str, Any]:
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """The value if it is an object, else an empty one."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def items(value: object) -> Iterator[dict[str, Any]]:
-    """The objects of a list; nothing for what is no list."""
     if isinstance(value, list):
         for item in cast("list[object]", value):
             if found := mapping(item):
@@ -110,7 +108,6 @@ def count(value: object) -> int:
 
 
 def scaled(value: object, factor: float) -> float | None:
-    """A number times a factor, such as milliseconds to seconds; None stays None."""
     found = number(value)
     return None if found is None else found * factor
 

@@ -18,19 +18,15 @@ class Linear:
         self._pattern: Any = re2.compile(pattern)
 
     def search(self, text: str) -> Any:
-        """A match anywhere, or None."""
         return self._pattern.search(_valid(text))
 
     def match(self, text: str) -> Any:
-        """A match at the beginning, or None."""
         return self._pattern.match(_valid(text))
 
     def fullmatch(self, text: str) -> Any:
-        """A match of all of it, or None."""
         return self._pattern.fullmatch(_valid(text))
 
     def findall(self, text: str) -> list[Any]:
-        """The groups of all matches, one after another."""
         return self._pattern.findall(_valid(text))
 
     def sub(self, replacement: str, text: str) -> str:

@@ -17,9 +17,9 @@ MAX_MEMBERS = 1_000
 _LAYERS = 3
 _BUFFER = 1 << 20
 _SPILL = 1 << 15
-"""A read of a cut-off archive gives nothing rather than less: small reads lose little."""
+"""Bytes of one read: a read of a truncated archive returns nothing, so small reads lose little."""
 _BOM = b"\xef\xbb\xbf"
-"""What editors and shells of Windows put before a text; no format of ours begins with it."""
+"""The UTF-8 byte order mark, which Windows editors and shells write; no known format begins with it."""
 _TAR_MAGIC = slice(257, 262)
 
 
@@ -43,7 +43,6 @@ class Source:
 
     @property
     def damage(self) -> list[str]:
-        """In words, with places."""
         return self._problems + [stream.damage for stream in self._streams if stream.damage is not None]
 
     def parts(self) -> list[Part]:

@@ -10,7 +10,6 @@ from loadwatch_backend.core.room import CHECK_BYTES, RESERVE_BYTES, DiskFullErro
 from loadwatch_backend.runs.importers.errors import ImportLimitError
 
 MAX_BYTES = 256 << 30
-"""Most unpacked bytes of one import."""
 MAX_RATIO = 300
 """Most unpacked bytes per byte sent, beyond the first `FREE_BYTES`; result files compress 5 to 40 times."""
 FREE_BYTES = 64 << 20

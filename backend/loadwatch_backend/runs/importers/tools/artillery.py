@@ -39,7 +39,6 @@ _RESPONSE_TIME = "http.response_time"
 
 
 def read_artillery(parts: Sequence[Part], sink: Sink) -> None:
-    """One report."""
     part = only(parts, sink)
     document = read_document(part, "Artillery's report")
     aggregate = mapping(document.get("aggregate"))
@@ -101,7 +100,7 @@ def _latency(summary: object) -> Latency:
 
 
 def _endpoints(counters: Mapping[str, Any], summaries: Mapping[str, Any], duration: float) -> Sequence[Endpoint]:
-    """Of the plug-in metrics-by-endpoint, which is the only place where endpoints are told apart."""
+    """Endpoints of the plug-in metrics-by-endpoint, the only place where endpoints are told apart."""
     codes: dict[str, dict[str, int]] = {}
     errors: dict[str, dict[str, int]] = {}
     for counter, n in counters.items():

@@ -80,8 +80,6 @@ def requests_of(
 
 
 class Extras:
-    """What a log tells beside its requests: users, errors outside of requests, events without an answer."""
-
     def __init__(self) -> None:
         self._users: dict[int, int] = {}
         self._errors: Counter[str] = Counter()
@@ -89,7 +87,6 @@ class Extras:
         self.incoming = 0
 
     def users(self, at_ms: IntArray, started: npt.NDArray[np.bool_]) -> None:
-        """Users that began or ended; kept as the change of each second."""
         if not len(at_ms):
             return
         second = at_ms // 1000
@@ -102,13 +99,11 @@ class Extras:
             self._users[at] = self._users.get(at, 0) + int(changes[place])
 
     def error(self, message: str) -> None:
-        """An error outside of a request, such as an attribute that a session lacks."""
         self.errors += 1
         if message in self._errors or len(self._errors) < _DISTINCT_ERRORS:
             self._errors[message.strip()] += 1
 
     def finish(self, sink: Sink) -> None:
-        """Hands over the users of each second, and the remarks."""
         if self._users:
             at = np.array(sorted(self._users), dtype=np.int64)
             active = np.cumsum([self._users[second] for second in at.tolist()])
@@ -287,15 +282,12 @@ GATLING_TEXT = Importer(
 
 
 class Strings:
-    """The strings of one log, which grow while it is read, and the endpoints that are made of them."""
-
     def __init__(self, strings: Sequence[str]) -> None:
         self._strings = strings
         self._codes: dict[tuple[int, ...], int] = {}
         self._endpoints: list[str] = []
 
     def endpoint(self, path: tuple[int, ...]) -> int:
-        """The code of the request under its groups, all given by the numbers of their strings."""
         code = self._codes.get(path)
         if code is None:
             code = self._codes[path] = len(self._endpoints)
@@ -320,11 +312,9 @@ class Strings:
         return np.array(found, dtype=np.int64)[inverse]
 
     def endpoint_labels(self, codes: IntArray) -> Labels:
-        """Codes as labels that name only what occurs."""
         return _occurring(codes, self._endpoints)
 
     def string_labels(self, numbers: IntArray) -> Labels:
-        """Numbers of strings as labels that name only what occurs."""
         return _occurring(numbers, self._strings)
 
 
@@ -338,7 +328,7 @@ def _occurring(numbers: IntArray, names: Sequence[str]) -> Labels:
 _REQUEST_SIZE, _USER_SIZE, _GROUP_SIZE, _ERROR_SIZE = 22, 10, 18, 9
 _CHUNK = 4 << 20
 _LONGEST_RECORD = 1_100
-"""Of records without new strings: 255 groups."""
+"""Upper bound in bytes for a record without new strings, which has at most 255 groups."""
 _FEWEST, _MOST = 64, 65_536
 """Records of one step: few after a step that met a new string, more after each that did not."""
 _MOST_ALONE = 1_024
@@ -353,7 +343,6 @@ def recognise_binary(head: bytes) -> int:
 
 
 def _read_binary(parts: Sequence[Part], sink: Sink) -> None:
-    """Reads every part; several are the logs of several injectors."""
     extras = Extras()
     for part in parts:
         with part.open() as stream:
@@ -362,8 +351,6 @@ def _read_binary(parts: Sequence[Part], sink: Sink) -> None:
 
 
 class _Log:
-    """One log, read from front to back."""
-
     def __init__(self, stream: BinaryIO, sink: Sink, extras: Extras) -> None:
         self._stream = stream
         self._sink = sink
@@ -377,7 +364,7 @@ class _Log:
         self._slow_users: list[tuple[int, bool]] = []
 
     def read(self) -> None:
-        """Everything that is whole; a place from which nothing can be understood ends it."""
+        """Reads all complete records; stops at a place from which nothing can be understood."""
         at, window, alone = self._fill(0), _FEWEST, 1
         while at < len(self._data):
             try:
@@ -486,7 +473,6 @@ class _Log:
         )
 
     def _take(self, at: IntArray) -> None:
-        """Records that were checked."""
         bytes_, ints = self._views()
         kind = bytes_[at]
         requests = at[kind == REQUEST]

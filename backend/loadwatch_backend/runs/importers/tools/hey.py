@@ -71,7 +71,6 @@ class Damages:
             self._sink.remark("damaged/line", place=f"line {line}", what=self._what, why=why)
 
     def close(self) -> None:
-        """Sums up what was not listed."""
         if self.rows > _SHOWN:
             self._sink.remark(
                 "damaged/further-lines", place="further lines", figures={"lines": self.rows - _SHOWN}, what=self._what

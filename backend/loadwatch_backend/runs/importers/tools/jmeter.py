@@ -110,7 +110,7 @@ class _Times:
 
 
 class Samples:
-    """What the remarks need to know of all samples, told in the order of the file."""
+    """Collects what the remarks need to know; samples must come in the order of the file."""
 
     def __init__(self) -> None:
         self.plain = 0
@@ -138,7 +138,6 @@ class Samples:
             times.add(elapsed[rows])
 
     def remark(self, sink: Sink, *, transactions_counted: bool) -> None:
-        """Everything that the reader of the figures must know."""
         if self.transactions and not transactions_counted:
             sink.remark("jmeter-transactions", figures={"rows": self.transactions})
         if transactions_counted:
@@ -251,8 +250,6 @@ class _RefusedError(ValueError):
 
 
 class _Document:
-    """Follows the elements of one file."""
-
     def __init__(self, sink: Sink, samples: Samples, keep_transactions: bool) -> None:
         self._sink = sink
         self._samples = samples
@@ -341,7 +338,6 @@ class _Document:
             self.flush()
 
     def flush(self) -> None:
-        """Hands over what is held."""
         if self._held:
             table = np.array(self._held, dtype=np.int64)
             self._samples.add(table[:, 0].astype(np.int32), list(self._labels), table[:, 1])
@@ -365,7 +361,7 @@ WITHOUT_HEADER: tuple[tuple[str, ...], ...] = (
     (*_FIRST, "failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", *_LAST),  # JMeter 3.2 and 4
     (*_FIRST, "failureMessage", "bytes", "grpThreads", "allThreads", *_LAST),  # JMeter 3.0
 )
-"""What the columns are by default, where the file does not say; told apart by their number."""
+"""Default columns of files without a header; the layouts are told apart by their number."""
 _LABELS = ("label", "responseCode", "responseMessage", "success", "failureMessage", "Hostname")
 _NUMBERS = ("bytes", "sentBytes", "allThreads", "SampleCount")
 _QUERY = re.compile(r"[?#]")
@@ -535,7 +531,6 @@ def _parse_rows(chunk: Chunk, layout: Layout, wanted: dict[str, object], keep_tr
 
 
 def _assemble(columns: dict[str, Labels], numbers: dict[str, IntArray], keep_transactions: bool) -> _Parsed:
-    """From columns to a batch, without the rows of Transaction Controllers unless they are to be kept."""
     elapsed, start = numbers["elapsed"], numbers["timeStamp"]
     parsed = _Parsed(users=_users(columns, numbers))
     rows = len(elapsed)

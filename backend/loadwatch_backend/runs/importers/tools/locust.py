@@ -67,7 +67,6 @@ class Totals:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is the whole test's."""
         return self.name == AGGREGATED and not self.method
 
     @property
@@ -83,13 +82,10 @@ class Totals:
 
 
 def whole_of(rows: Sequence[Totals]) -> Totals | None:
-    """The row of the whole test."""
     return next((row for row in rows if row.is_whole), None)
 
 
 class Failures:
-    """Failures by endpoint and error text."""
-
     def __init__(self) -> None:
         self.counts: defaultdict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
 
@@ -111,7 +107,6 @@ class Failures:
         return found
 
     def only_kind(self, endpoint: tuple[str, str] | None = None) -> Outcome:
-        """The kind of all failures of an endpoint, or of the test; `other` if there are several."""
         kinds = {SORTER.of_error(text) for text, _ in self.of(endpoint)}
         return kinds.pop() if len(kinds) == 1 else Outcome.OTHER
 
@@ -124,7 +119,6 @@ class Failures:
         return dict(found)
 
     def texts(self) -> Sequence[tuple[str, int]]:
-        """Error texts with their endpoint."""
         return ranked_errors(
             (f"{' '.join(name)}: {text}", n) for name, errors in self.counts.items() for text, n in errors
         )
@@ -153,7 +147,6 @@ def percentiles_of(row: Mapping[str, str]) -> dict[float, float | None]:
 
 
 def read_failures(part: Part, sink: Sink) -> Failures:
-    """Failures by endpoint."""
     failures, damages = Failures(), Damages(sink, part.name)
     for line, row in named_rows(part, damages):
         occurrences = number(row.get("Occurrences"))
@@ -166,7 +159,6 @@ def read_failures(part: Part, sink: Sink) -> Failures:
 
 
 def named_rows(part: Part, damages: Damages) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and fields by column name."""
     header: Sequence[str] = ()
     for line, row in rows_of(part, damages):
         if header:
@@ -310,7 +302,7 @@ def _period(before: _Tick, tick: _Tick, failures: Failures) -> Period:
 
 
 def _ticks(part: Part, damages: Damages) -> Iterator[_Tick]:
-    """An instant is whole with its row of the whole test, which Locust writes last."""
+    """Yields an instant at its row of the whole test, which Locust writes last."""
     endpoints: dict[tuple[str, str], Totals] = {}
     latest = 0
     for line, row in named_rows(part, damages):
@@ -507,7 +499,6 @@ def _by_kind(parts: Sequence[Part], sink: Sink) -> dict[bytes, Part]:
 
 
 def _remark_exceptions(sink: Sink, part: Part) -> None:
-    """Faults of the locustfile."""
     rows = named_rows(part, Damages(sink, part.name))
     if exceptions := [(row.get("Message", ""), count(row.get("Count"))) for _, row in rows]:
         total = sum(n for _, n in exceptions)

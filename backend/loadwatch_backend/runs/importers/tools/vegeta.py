@@ -42,7 +42,7 @@ NO_TARGET = "vegeta"
 
 
 def estimates(sink: Sink) -> None:
-    """Says so: vegeta keeps no latencies for its report: its percentiles come from a t-digest (lib/metrics.go)."""
+    """Remarks that the percentiles of vegeta's report are estimates of a t-digest (lib/metrics.go)."""
     sink.remark("vegeta-estimates")
 
 
@@ -124,8 +124,6 @@ _LOOKED_AT = 8
 
 @dataclass(slots=True)
 class _Parsed:
-    """What is in a chunk: columns, or rows one by one with what is damaged."""
-
     batch: RequestRows | None = None
     attack: str | None = None
     rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -189,7 +187,6 @@ def _width(lines: Sequence[str]) -> int:
 
 
 def _read_csv(parts: Sequence[Part], sink: Sink) -> None:
-    """Reads every part; several are attacks of several machines."""
     for part in parts:
         width = width_of(part.head) or len(COLUMNS)
         with part.open() as stream:
@@ -260,7 +257,6 @@ def recognise_json(head: bytes) -> int:
 
 
 def _read_json(parts: Sequence[Part], sink: Sink) -> None:
-    """Reads every part; several are attacks of several machines."""
     for part in parts:
         with part.open() as stream:
             _hand_over(chunks_of_lines(stream), _parse_json, sink)

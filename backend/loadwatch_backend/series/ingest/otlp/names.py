@@ -46,8 +46,6 @@ _DIGITS = frozenset("0123456789")
 
 
 class Kind(NamedTuple):
-    """What of a metric's type its name depends on."""
-
     counter: bool = False
     gauge: bool = False
 
@@ -91,7 +89,6 @@ def label_name(name: str, strategy: Strategy) -> str:
 
 @lru_cache(maxsize=1024)
 def unit_name(unit: str) -> str:
-    """The unit as metadata has it."""
     made = "_".join(part for part in map(_clean, _unit_suffixes(unit)) if part)
     return made.removeprefix("_").removesuffix("_")
 
@@ -105,7 +102,7 @@ def _escaped_label(name: str) -> str:
 
 
 def _underscored(text: str, allowed: frozenset[str]) -> str:
-    """Each run of other characters as one underscore."""
+    """Replaces each run of characters that are not allowed by one underscore."""
     parts: list[str] = []
     for character in text:
         if character in allowed:
@@ -116,7 +113,6 @@ def _underscored(text: str, allowed: frozenset[str]) -> str:
 
 
 def _fields(text: str, keep: str) -> Sequence[str]:
-    """What stands between characters that a name cannot have."""
     return "".join(c if c in _LETTERS or c in keep else " " for c in text).split()
 
 

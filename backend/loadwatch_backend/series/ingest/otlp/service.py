@@ -45,18 +45,16 @@ _REMEMBERED = 200_000
 """Series whose newest sum is kept in memory; of others the store is asked."""
 
 _MOST_BOUNDS = 640
-"""Of a histogram; 1.19 times apart they reach over 160 octaves."""
+"""Most bounds of a histogram; 1.19 times apart they reach over 160 octaves."""
 
 
 class Sum(NamedTuple):
-    """What a series came to, and when."""
-
     time: int
     value: float
 
 
 class Buckets(NamedTuple):
-    """What the finite buckets of a histogram came to, by rising bound, and when."""
+    """Cumulative counts of the finite buckets of a histogram, by rising bound, and their time."""
 
     time: int
     bounds: list[float]
@@ -127,18 +125,17 @@ class DeltaSums:
         return added
 
     def forget(self, series: Sequence[bytes]) -> None:
-        """These were not stored, or not all: what the store has is asked anew."""
+        """Drops series that were not stored, or not all, so that the store is asked for them anew."""
         for one in series:
             self._sums.pop(one, None)
             self._buckets.pop(one, None)
 
     def forget_all(self) -> None:
-        """Of a request nobody knows how far it came."""
+        """Drops all series after a request of which nobody knows how far it came."""
         self._sums.clear()
         self._buckets.clear()
 
     def shrink(self) -> None:
-        """Let go of the oldest half if there are too many."""
         if len(self._sums) > _REMEMBERED:
             self.forget(list(self._sums)[: _REMEMBERED // 2])
         if len(self._buckets) > _REMEMBERED // 100:
@@ -191,7 +188,7 @@ class DeltaSums:
         return None
 
     def _spans(self, now_ms: int) -> list[tuple[int, int]]:
-        """Of which samples are looked for, one after another; beyond now, too: a sender's clock may be ahead."""
+        """Spans searched in turn; they reach beyond now, as the clock of a sender may be ahead."""
         oldest, newest = max(0, now_ms - self._retention_ms), now_ms + self._retention_ms
         return [(max(oldest, now_ms - window), newest) for window in (*_WINDOWS_MS, self._retention_ms)]
 
@@ -205,10 +202,10 @@ class DeltaSums:
 
 
 _DEPTH = 32
-"""Messages within messages; nine are in use, the others are lists and maps as attributes."""
+"""Most levels of nested messages; nine are in use, the others are lists and maps as attributes."""
 
 _MOST_PARTS = 16
-"""Gzip within one body, one after another; senders make one."""
+"""Most gzip members within one body; senders make one."""
 
 _VALUE: dict[int, Shape] = {}
 _ATTRIBUTE: Shape = {2: _VALUE}

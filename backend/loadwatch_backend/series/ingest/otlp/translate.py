@@ -67,7 +67,6 @@ def text_of(value: AnyValue) -> str:
 
 
 def texts_of(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
-    """All of them, by name."""
     return sorted((one.key, text_of(one.value)) for one in attributes)
 
 
@@ -77,7 +76,6 @@ def encode_labels(labels: Mapping[str, str]) -> bytes:
 
 
 def decode_labels(prefix: bytes) -> list[tuple[bytes, bytes]]:
-    """What `encode_labels` made."""
     return [(label.name, label.value) for label in TimeSeries.FromString(prefix).labels]
 
 
@@ -124,7 +122,7 @@ def _raw(value: AnyValue) -> Any:
 
 
 def merge(texts: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Labels of one name are one, with all values."""
+    """Merges labels of one name into one, its values joined by semicolons."""
     merged: dict[str, list[str]] = {}
     for name, value in texts:
         before = merged.setdefault(name, [])
@@ -199,10 +197,10 @@ _IDENTITY = (_NAMESPACE, _SERVICE, _INSTANCE)
 _TARGET_INFO_MS = 150_000
 """Half of the look-back, so that `target_info` is found wherever a sample of its resource is."""
 _MOST_TARGET_INFO = 100
-"""Of one resource in one request; one time of 0 would else make some millions."""
+"""Most samples of `target_info` of a resource in one request; a time of 0 would make millions."""
 _SHOWN = 5
 _MOST_LABEL_BYTES = 256 << 20
-"""Of all rows of one request while it is translated, one request at a time."""
+"""Most bytes of labels of all rows of one request; requests are translated one at a time."""
 
 Point = NumberDataPoint | HistogramDataPoint | ExponentialHistogramDataPoint | SummaryDataPoint
 
@@ -253,13 +251,11 @@ class Translated:
     exponential: list[ExponentialDelta] = field(default_factory=list[ExponentialDelta])
     metadata: dict[str, MetricMetadata] = field(default_factory=dict[str, MetricMetadata])
     target_info_times: dict[bytes, set[int]] = field(default_factory=dict[bytes, set[int]])
-    """Times of `target_info` by series."""
     point_count: int = 0
     refused_points: int = 0
     details: list[str] = field(default_factory=list[str])
 
     def add(self, series: bytes, start: int, time: int, value: float, point: int) -> None:
-        """One more row."""
         self.series.append(series)
         self.starts.append(start)
         self.times.append(time)
@@ -267,7 +263,6 @@ class Translated:
         self.points.append(point)
 
     def refuse(self, points: int, detail: str) -> None:
-        """Some points cannot be translated."""
         self.refused_points += points
         if len(self.details) < _SHOWN and detail not in self.details:
             self.details.append(detail)
@@ -299,8 +294,6 @@ def translate(request: ExportRequest, rules: OtlpRules, entries: Entries) -> Tra
 
 
 class _Resource:
-    """Labels that all points of a resource have."""
-
     def __init__(self, resource: Resource, rules: OtlpRules) -> None:
         self.strategy = rules.strategy
         attributes = {one.key: text_of(one.value) for one in reversed(resource.attributes)}
@@ -333,8 +326,6 @@ class _Resource:
 
 @dataclass
 class _Translator:
-    """Of the metrics of one scope."""
-
     _resource: _Resource
     _scope: ScopeMetrics
     _rules: OtlpRules

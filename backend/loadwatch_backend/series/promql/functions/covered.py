@@ -42,7 +42,6 @@ class Cover:
 
     @property
     def behind_ms(self) -> int:
-        """How far before an instant samples are needed."""
         return max(self.window_ms, self.hold_ms) + self.window_ms + self.still_ms + self.bridge_ms
 
     @property
@@ -91,7 +90,6 @@ def _milliseconds(expression: Expression) -> int:
 
 
 def _linked(samples: Samples, bridge_ms: int) -> BoolArray:
-    """Whether a row continues the one before it."""
     linked = np.diff(samples.timestamps, prepend=0) <= bridge_ms
     linked[samples.offsets[:-1][np.diff(samples.offsets) > 0]] = False
     return linked

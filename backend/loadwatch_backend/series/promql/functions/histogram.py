@@ -53,7 +53,7 @@ def bad_bounds(matrix: Matrix) -> list[str]:
 
 
 def histogram_quantiles(q: FloatArray, matrix: Matrix, label: str, falling: Falling | None = None) -> Matrix:
-    """Likewise, with the quantile in a label; q may change from step to step, and the series with it."""
+    """As `histogram_quantile`, with q in a label; q may change from step to step, and the series too."""
     found = histogram_quantile(q, matrix, falling)
     parts: list[Matrix] = []
     for value in np.unique(q).tolist():
@@ -110,7 +110,7 @@ def _each(matrix: Matrix, compute: Callable[[IntArray, FloatArray, FloatArray], 
 
 
 def _coalesced(bounds: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Buckets of one bound are one."""
+    """Merges buckets of the same bound."""
     bounds, first = np.unique(bounds, return_index=True)
     return bounds, np.add.reduceat(counts, first, axis=0)
 

@@ -107,7 +107,6 @@ def stdvar_over_time(windows: Windows) -> FloatArray:
 
 
 def stddev_over_time(windows: Windows) -> FloatArray:
-    """Population standard deviation."""
     return np.sqrt(stdvar_over_time(windows))
 
 
@@ -241,7 +240,7 @@ def double_exponential_smoothing(windows: Windows, level: FloatArray, trend: Flo
 
 
 def _extremes(windows: Windows, extreme: np.ufunc) -> FloatArray:
-    """NaN only where all samples are."""
+    """The extreme of each window, NaN only where all its samples are."""
     return reduce_windows(windows.samples.values, windows.first, windows.end, extreme, np.nan)
 
 

@@ -19,7 +19,6 @@ WindowResult = tuple[FloatArray, BoolArray]
 
 
 def where_any(values_of: Callable[[Windows], FloatArray]) -> Callable[[Windows], WindowResult]:
-    """The function with these values, which has one wherever a window has a sample."""
     return lambda windows: (values_of(windows), windows.counts > 0)
 
 
@@ -109,7 +108,7 @@ def _extrapolated(
 
 
 def extrapolations(ends_of: Callable[[Windows], Ends]) -> dict[str, Callable[[Windows], WindowResult]]:
-    """The three functions by name, of the ends that windows have."""
+    """`rate`, `increase` and `delta` by name, computed from the ends of windows."""
     return {
         name: partial(_extrapolated, ends_of, is_counter=name != "delta", is_rate=name == "rate")
         for name in ("rate", "increase", "delta")
@@ -125,7 +124,6 @@ def irate(windows: Windows) -> WindowResult:
 
 
 def idelta(windows: Windows) -> WindowResult:
-    """Difference between the last two samples."""
     return windows.at(windows.end - 1) - windows.at(windows.end - 2), windows.counts >= 2
 
 
@@ -135,7 +133,6 @@ def _count_pairs(windows: Windows, differs: Callable[[FloatArray, FloatArray], B
 
 
 def resets(windows: Windows) -> WindowResult:
-    """Number of drops."""
     return _count_pairs(windows, _is_drop)
 
 

@@ -77,6 +77,6 @@ ROLLED: Mapping[str, Callable[[Windows], WindowResult]] = {
     "ts_of_first_over_time": where_any(lambda windows: _of_first(windows).times_at(windows.first) / 1000),
 }
 ENDS_FUNCTIONS = ROLLED.keys() - {"avg_over_time", "min_over_time", "max_over_time", "sum_over_time"}
-"""Those that need neither sums nor extremes."""
+"""Functions that need neither sums nor extremes."""
 LAST_FUNCTIONS = frozenset(("last_over_time", "present_over_time", "absent_over_time", "ts_of_last_over_time"))
-"""Those that the last sample of each minute is enough for."""
+"""Functions that the last sample of each minute is enough for."""

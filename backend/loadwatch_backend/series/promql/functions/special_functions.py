@@ -41,33 +41,27 @@ def sign(values: FloatArray) -> FloatArray:
 
 
 def least_of(left: FloatArray, right: FloatArray) -> FloatArray:
-    """The lesser of both."""
     # Go's math.Min: minus infinity wins even over NaN.
     return np.where((left == -np.inf) | (right == -np.inf), -np.inf, np.minimum(left, right))
 
 
 def greatest_of(left: FloatArray, right: FloatArray) -> FloatArray:
-    """The greater of both."""
     return np.where((left == np.inf) | (right == np.inf), np.inf, np.maximum(left, right))
 
 
 def clamp_min(values: FloatArray, least: FloatArray) -> FloatArray:
-    """Values, at least `least`."""
     return greatest_of(least, values)
 
 
 def clamp_max(values: FloatArray, greatest: FloatArray) -> FloatArray:
-    """Values, at most `greatest`."""
     return least_of(greatest, values)
 
 
 def degrees(values: FloatArray) -> FloatArray:
-    """Radians to degrees."""
     return values * 180 / np.pi
 
 
 def radians(values: FloatArray) -> FloatArray:
-    """Degrees to radians."""
     return values * np.pi / 180
 
 
@@ -126,7 +120,7 @@ DATE_FUNCTIONS: dict[str, Callable[[IntArray, Days], npt.NDArray[Any]]] = {
     "month": lambda _, days: days.astype("datetime64[M]").astype(np.int64) % 12 + 1,
     "year": lambda _, days: days.astype("datetime64[Y]").astype(np.int64) + 1970,
 }
-"""Of whole seconds since the epoch, and the days that they are in."""
+"""Parts of dates, from whole seconds since the epoch and the days that they are in."""
 
 
 _NATURAL = cmp_to_key(label_functions.compare_naturally)
@@ -145,7 +139,6 @@ def time(evaluator: "Evaluation", _call: Call) -> Scalar:
 
 
 def pi(evaluator: "Evaluation", _call: Call) -> Scalar:
-    """The number."""
     return Scalar(np.full(evaluator.grid.count, np.pi))
 
 
@@ -159,7 +152,6 @@ def scalar(evaluator: "Evaluation", call: Call) -> Scalar:
 
 
 def vector(evaluator: "Evaluation", call: Call) -> Matrix:
-    """A scalar as a series without labels."""
     return unlabelled(evaluator.scalar(call.arguments[0]).values)
 
 
@@ -218,31 +210,26 @@ def sort(evaluator: "Evaluation", call: Call) -> Matrix:
 
 
 def absent(evaluator: "Evaluation", call: Call) -> Matrix:
-    """One where the vector is empty."""
     return label_functions.absent(evaluator.vector(call.arguments[0]).present, call.arguments[0])
 
 
 def absent_over_time(evaluator: "Evaluation", call: Call) -> Matrix:
-    """One where no series has a sample in the window."""
     selector = call.arguments[0]
     assert isinstance(selector, (RangeSelector, Subquery))
     return label_functions.absent(evaluator.windows(selector, call.function).counts > 0, selector)
 
 
 def label_replace(evaluator: "Evaluation", call: Call) -> Matrix:
-    """A label from a regular expression."""
     matrix, texts = evaluator.vector(call.arguments[0]), list(map(_text, call.arguments[1:]))
     return label_functions.label_replace(matrix, texts, evaluator.budget, evaluator.check)
 
 
 def label_join(evaluator: "Evaluation", call: Call) -> Matrix:
-    """A label from others."""
     matrix, texts = evaluator.vector(call.arguments[0]), list(map(_text, call.arguments[1:]))
     return label_functions.label_join(matrix, texts, evaluator.budget, evaluator.check)
 
 
 def histogram_quantile(evaluator: "Evaluation", call: Call) -> Matrix:
-    """Quantiles of classic histograms."""
     q, matrix = evaluator.scalar(call.arguments[0]).values, evaluator.vector(call.arguments[1])
     if evaluator.notes is not None:
         evaluator.notes.quantiles(q, call.place(0))
@@ -259,7 +246,6 @@ def _falling(evaluator: "Evaluation", place: str) -> histogram.Falling | None:
 
 
 def histogram_quantiles(evaluator: "Evaluation", call: Call) -> Matrix:
-    """Several quantiles of classic histograms; a label tells them apart."""
     vector, name, *quantiles = call.arguments
     label = _text(name)
     if not is_name(label):
@@ -276,7 +262,6 @@ def histogram_quantiles(evaluator: "Evaluation", call: Call) -> Matrix:
 
 
 def histogram_fraction(evaluator: "Evaluation", call: Call) -> Matrix:
-    """Share of the observations of classic histograms between two bounds."""
     lower, upper = (evaluator.scalar(one).values for one in call.arguments[:2])
     matrix = evaluator.vector(call.arguments[2])
     if evaluator.notes is not None:

@@ -83,7 +83,6 @@ def _schema(name: str) -> dict[str, Any]:
 
 
 def form_of(*names: str, required: Sequence[str] = ()) -> dict[str, Any]:
-    """OpenAPI for a form of such parameters."""
     properties = {name: {"description": DESCRIPTIONS[name], **_schema(name)} for name in names}
     schema = {"type": "object", "properties": properties, "required": list(required)}
     return {
@@ -105,7 +104,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 _TRUNCATED = "results truncated due to limit"
 MOST_LOOKBACK_MS = 86_400_000
-"""Of a query: a sample that is older than a day is no present value, and each slice of a range reads this far back."""
+"""Longest lookback_delta of a query: every slice of a range query reads that far back."""
 
 
 router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
@@ -123,7 +122,7 @@ Handler = TypeVar("Handler", bound=Callable[..., Any])
 def _asked(
     path: str, summary: str, by_form: str, names: Sequence[str], required: Sequence[str] = ()
 ) -> Callable[[Handler], Handler]:
-    """Routes of one question: its parameters are in the address, or in a form."""
+    """Decorator that registers a handler for GET with query parameters and for POST with a form."""
 
     def add(handler: Handler) -> Handler:
         form, address = form_of(*names, required=required), documented(*names, required=required)
@@ -134,7 +133,6 @@ def _asked(
 
 
 def whole(data: object) -> Response:
-    """The answer whose `data` is known at once and small."""
     return Response(b'{"status":"success","data":%b}' % orjson.dumps(data), media_type="application/json")
 
 
@@ -156,7 +154,7 @@ def _lookback(parameters: Parameters) -> int | None:
 
 
 def _pieces(engine: Engine, value: Matrix | RawMatrix, parts: Iterator[str]) -> Iterator[bytes]:
-    """The pieces of an answer that is small enough."""
+    """Cut an answer into pieces; raises QueryTooLargeError when it may exceed `answer_bytes`."""
     size, most = answer_bytes(value), engine.settings.answer_bytes
     if size > most:
         raise QueryTooLargeError(
@@ -169,7 +167,6 @@ def _pieces(engine: Engine, value: Matrix | RawMatrix, parts: Iterator[str]) -> 
 def _passed(
     store: QueryPasser, path: str, parameters: Parameters, names: Sequence[str]
 ) -> Callable[[Ticket], Iterator[bytes]]:
-    """A query for an engine that speaks PromQL itself, in its turn among all others."""
     pairs = [(name, text) for name in names if (text := parameters.text(name))]
     return lambda ticket: store.query(path, pairs, ticket.cancellation)
 
@@ -323,8 +320,6 @@ PROMETHEUS_VERSION = "3.0.0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """What the application knows of itself, in Prometheus' words."""
-
     clock: Clock
     started_ms: int
     retention: str

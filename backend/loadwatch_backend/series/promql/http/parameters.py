@@ -46,7 +46,6 @@ class Parameters:
         return next(iter(self._values.get(name, [])), "")
 
     def texts(self, name: str) -> list[str]:
-        """All values of a parameter."""
         return self._values.get(name, [])
 
     def time_ms(self, name: str, default: int | None = None) -> int:
@@ -65,7 +64,6 @@ class Parameters:
         return time_ms
 
     def span_ms(self, first_ms: int | None = OLDEST_MS, last_ms: int | None = NEWEST_MS) -> tuple[int, int]:
-        """Start and end, with what stands for one that is not given."""
         start, end = self.time_ms("start", first_ms), self.time_ms("end", last_ms)
         if end < start:
             raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
@@ -99,7 +97,6 @@ class Parameters:
         return int(text) if text and int(text) >= 0 else None
 
     def matchers(self) -> list[tuple[Matcher, ...]]:
-        """The selectors of `match[]`."""
         texts = self.texts("match[]")
         if len(texts) > MAX_SELECTORS:
             raise InvalidParameterError(
@@ -109,7 +106,6 @@ class Parameters:
 
 
 async def read_parameters(request: Request) -> Parameters:
-    """Dependency: the parameters of a request."""
     values: dict[str, list[str]] = {}
     if request.method == "POST":
         body = bytearray()

@@ -15,7 +15,7 @@ from loadwatch_backend.series.promql.value import FloatArray, Grid, IntArray, Ma
 from loadwatch_backend.series.store.port import Labels
 
 PIECE_BYTES = 128 * 1024
-"""Of an answer that is sent while it is written. Compressing one takes the event loop a millisecond."""
+"""Size of a piece of a streamed answer: compressing one occupies the event loop for a millisecond."""
 _POINT_BYTES = 44
 """`[1700000000.123,"-1.2345678901234567e-308"],`"""
 _ROW_BYTES = 32
@@ -96,7 +96,7 @@ def raw_rows(raw: RawMatrix) -> Iterator[str]:
 
 
 def answer_bytes(value: Matrix | RawMatrix) -> int:
-    """At most so many bytes has the result of a query, known before it is written."""
+    """Upper bound of the bytes of a query's result, known before it is written."""
     if isinstance(value, Matrix):
         points, labels = int(np.count_nonzero(value.present)), value.labels
     else:
@@ -122,7 +122,6 @@ def scalar_text(value: Scalar | StringValue, time_ms: int) -> str:
 
 
 def listed(values: Iterable[bytes], warnings: Sequence[str]) -> Iterator[str]:
-    """The document of a list of JSON texts, in parts."""
     yield '{"status":"success","data":'
     yield from _array(value.decode() for value in values)
     yield _listing("warnings", warnings) + "}"
@@ -141,7 +140,6 @@ def _listing(name: str, texts: Sequence[str]) -> str:
 
 
 def in_pieces(parts: Iterable[str]) -> Iterator[bytes]:
-    """Parts of a document joined to pieces of some size."""
     waiting: list[str] = []
     size = 0
     for part in parts:

@@ -59,7 +59,7 @@ class _StreamedAnswer(Response):
         self._rest = rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See Starlette. Returns before the end when the client has gone or takes too long: that breaks it off."""
+        """See Starlette. Returning before the end, when the client is gone or slow, aborts the response."""
         del scope
         watch = asyncio.ensure_future(gone(receive))
         try:

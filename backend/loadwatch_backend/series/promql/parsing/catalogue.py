@@ -10,8 +10,6 @@ from loadwatch_backend.series.promql.parsing.expression import ValueType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionEntry:
-    """One function: its arguments as the guide shows them, its type, and what it gives."""
-
     name: str
     arguments: str
     summary: str
@@ -24,12 +22,11 @@ class FunctionEntry:
 
     @property
     def types(self) -> tuple[ValueType, ...]:
-        """Of the arguments; the last one holds for all that follow."""
+        """Types of the arguments; the last one holds for all that follow."""
         return tuple(_ARGUMENT_TYPES.get(one.split(" = ")[0], ValueType.SCALAR) for one in self._listed)
 
     @property
     def least(self) -> int:
-        """Arguments that there have to be."""
         return sum(" = " not in one and not one.endswith("...") for one in self._listed)
 
     @property
@@ -39,12 +36,10 @@ class FunctionEntry:
 
     @property
     def is_variadic(self) -> bool:
-        """Whether some arguments may be left out or repeated."""
         return self.least != len(self._listed)
 
 
 _MOST_REPEATED = {"histogram_quantiles": 12}
-"""Arguments at the very most, where the last one may be repeated."""
 _ARGUMENT_TYPES = {
     "v": ValueType.VECTOR,
     "{selector}": ValueType.VECTOR,
@@ -192,9 +187,8 @@ PARAMETERS = {
     **dict.fromkeys(("topk", "bottomk", "quantile", "limitk", "limit_ratio"), ValueType.SCALAR),
     "count_values": ValueType.STRING,
 }
-"""Of the aggregations that have one, the type of their parameter."""
+"""Type of the parameter of each aggregation that has one."""
 NATIVE_OPERATORS = ("</", ">/")
-"""Of native histograms only."""
 SET_OPERATORS = ("and", "or", "unless")
 ARITHMETIC_OPERATORS = ("+", "-", "*", "/", "%", "^", "atan2")
 COMPARISON_OPERATORS = ("==", "!=", ">", "<", ">=", "<=")

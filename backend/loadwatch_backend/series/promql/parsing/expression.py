@@ -24,11 +24,9 @@ class Arithmetic:
     left: "Arithmetic | None" = None
     right: "Arithmetic | None" = None
     start: int = field(default=0, compare=False, repr=False)
-    """Where it begins in the text."""
 
     @cached_property
     def is_constant(self) -> bool:
-        """Whether it is the same for every query."""
         if self.operator in ("step", "range"):
             return False
         return all(one is None or one.is_constant for one in (self.left, self.right))
@@ -97,8 +95,6 @@ def _evaluate(duration: Arithmetic, step_ms: int, range_ms: int) -> float:
 
 
 class ValueType(StrEnum):
-    """The four types of PromQL."""
-
     SCALAR = "scalar"
     STRING = "string"
     VECTOR = "vector"
@@ -106,8 +102,6 @@ class ValueType(StrEnum):
 
 
 class Cardinality(StrEnum):
-    """How the series of two vectors are matched."""
-
     ONE_TO_ONE = "one-to-one"
     MANY_TO_ONE = "many-to-one"
     ONE_TO_MANY = "one-to-many"
@@ -115,8 +109,6 @@ class Cardinality(StrEnum):
 
 
 class Edge(StrEnum):
-    """`@ start()` and `@ end()`: times of the query itself."""
-
     START = "start"
     END = "end"
 
@@ -130,8 +122,6 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string in quotes."""
-
     value: str
 
 
@@ -176,20 +166,16 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A function with its arguments."""
-
     function: str
     arguments: tuple["Expression", ...]
     places: tuple[str, ...] = field(default=(), compare=False, repr=False)
-    """Of itself and its arguments in the text, for warnings; none where the server made the tree."""
+    """Line and column of the call and of each argument, for warnings; empty in trees the server made."""
 
     @property
     def own_place(self) -> str:
-        """Where it stands."""
         return self.place(-1)
 
     def place(self, number: int) -> str:
-        """Where an argument stands."""
         return self.places[number + 1] if number + 1 < len(self.places) else "1:1"
 
 
@@ -203,13 +189,10 @@ class Aggregation:
     labels: tuple[str, ...] = ()
     without: bool = False
     place: str = field(default="1:1", compare=False, repr=False)
-    """Of the parameter in the text, for warnings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """The unary minus."""
-
     expression: "Expression"
 
 
@@ -222,14 +205,12 @@ class Matching:
     labels: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     fill_left: float | None = None
-    """Stands for a series that is missing on the left, where one on the right has none that it meets."""
+    """Value for a series missing on the left that one on the right would match."""
     fill_right: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binary:
-    """Arithmetic, comparison or set operator between two expressions."""
-
     operator: str
     left: "Expression"
     right: "Expression"
@@ -241,7 +222,6 @@ Expression = Number | Text | Selector | RangeSelector | Subquery | Call | Aggreg
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions right below one, in the order of the text."""
     match expression:
         case Call(arguments=arguments):
             return arguments
@@ -256,7 +236,6 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 
 
 def with_children(expression: Expression, new: Sequence[Expression]) -> Expression:
-    """The expression with others in place of its `children`, in their order."""
     match expression:
         case Call():
             return replace(expression, arguments=tuple(new))

@@ -29,8 +29,6 @@ from loadwatch_backend.series.store.port import MatchOperator
 
 @dataclass(slots=True)
 class Node:
-    """Something that begins at a character of the text."""
-
     start: int
 
 
@@ -43,30 +41,22 @@ class NumberNode(Node):
 
 @dataclass(slots=True)
 class StringNode(Node):
-    """A string."""
-
     value: str
 
 
 @dataclass(slots=True)
 class ParenthesisNode(Node):
-    """An expression in parentheses."""
-
     inner: Node
 
 
 @dataclass(slots=True)
 class SignNode(Node):
-    """Plus or minus before an expression."""
-
     operator: str
     inner: Node
 
 
 @dataclass(slots=True)
 class BinaryNode(Node):
-    """Two expressions and what stands between them."""
-
     operator: str
     operator_start: int
     left: Node
@@ -83,16 +73,12 @@ class BinaryNode(Node):
 
 @dataclass(slots=True)
 class CallNode(Node):
-    """A function."""
-
     name: str
     arguments: list[Node]
 
 
 @dataclass(slots=True)
 class AggregationNode(Node):
-    """An aggregation."""
-
     operator: str
     arguments: list[Node]
     labels: tuple[str, ...] = ()
@@ -110,7 +96,7 @@ class MatcherNode(Node):
 
 @dataclass(slots=True)
 class Shifted(Node):
-    """What modifiers may stand behind."""
+    """A node that `offset` and `@` may follow."""
 
     offset: Arithmetic | None = None
     at: "float | str | None" = None
@@ -119,8 +105,6 @@ class Shifted(Node):
 
 @dataclass(slots=True)
 class SelectorNode(Shifted):
-    """An instant selector."""
-
     name: str = ""
     matchers: list[MatcherNode] = field(default_factory=list[MatcherNode])
     extended: str = ""
@@ -137,8 +121,6 @@ class RangeNode(Node):
 
 @dataclass(slots=True, kw_only=True)
 class SubqueryNode(Shifted):
-    """A subquery."""
-
     inner: Node
     range: Arithmetic
     step: Arithmetic | None = None
@@ -160,8 +142,6 @@ def number_value(text: str) -> float:
 
 
 class Cursor:
-    """The tokens of a text, and how far they were read."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = tokens_of(text)
@@ -169,26 +149,22 @@ class Cursor:
 
     @property
     def next(self) -> Token:
-        """The token that comes."""
         return self.tokens[self.place]
 
     def take(self) -> Token:
-        """The next token, which is read with that."""
         token = self.tokens[self.place]
         self.place += 1
         return token
 
     def at(self, *texts: str) -> bool:
-        """Whether one of these marks, operators or keywords comes."""
         token = self.next
         return token.text in texts and token.kind in _AT
 
     def accept(self, *texts: str) -> Token | None:
-        """Reads it, if one of these comes."""
         return self.take() if self.at(*texts) else None
 
     def expect(self, text: str, context: str = "", expected: str = "") -> None:
-        """Reads it; it is an error if another one comes."""
+        """Take the next token; raises QueryParseError when it is another."""
         if not self.accept(text):
             raise self.unexpected(context, expected)
 
@@ -198,17 +174,14 @@ class Cursor:
         return token.text in texts and token.kind in _FOLLOWING
 
     def error(self, start: int, message: str) -> QueryParseError:
-        """An error at a place."""
         return invalid(self.text, start, message)
 
     def unexpected(self, context: str = "", expected: str = "") -> QueryParseError:
-        """The error for the token that comes."""
         token = self.next
         within, wanted = context and f" in {context}", expected and f", expected {expected}"
         return self.error(token.start, f"unexpected {_describe(token)}{within}{wanted}")
 
     def number(self) -> NumberNode:
-        """A number or a duration, which comes."""
         token = self.take()
         if token.kind is Kind.NUMBER:
             try:
@@ -225,7 +198,6 @@ class Cursor:
 
 
 def _describe(token: Token) -> str:
-    """A token as Prometheus names it in errors."""
     quoted = '"' + token.raw.replace("\\", "\\\\").replace('"', '\\"') + '"'
     match token.kind:
         case Kind.END:
@@ -265,7 +237,6 @@ def parse_syntax(text: str) -> Node:
 
 class _Grammar(Cursor):
     def whole(self) -> Node:
-        """The expression that the text is."""
         if len(self.tokens) == 1:
             raise self.error(0, "no expression found in input")
         node = self._expression(1)
@@ -533,7 +504,6 @@ class _Grammar(Cursor):
     # Durations -------------------------------------------------------------------------------------------------------
 
     def _duration(self, least: int, context: str, expected: str, *, positive: bool) -> Arithmetic:
-        """A duration that comes; `context` and `expected` are words for errors."""
         found = self._duration_arithmetic(least, context, expected)
         if positive and not found.operator and not found.value > 0:
             raise self.error(found.start, "duration must be greater than 0")

@@ -39,8 +39,6 @@ _NUMBERS = frozenset(("inf", "nan"))
 
 
 class Kind(Enum):
-    """Kinds of tokens."""
-
     NUMBER = auto()
     DURATION = auto()
     STRING = auto()
@@ -56,8 +54,6 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """A piece of a text, and where it begins."""
-
     kind: Kind
     text: str
     start: int
@@ -65,7 +61,6 @@ class Token(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the next one may begin."""
         return self.start + len(self.raw)
 
 
@@ -95,7 +90,6 @@ _NAMES = {
 
 
 def invalid(text: str, position: int, message: str) -> QueryParseError:
-    """The error for something at a place of a text."""
     return QueryParseError(f"invalid PromQL in {text[:200]!r}: {place_of(text, position)}: parse error: {message}")
 
 
@@ -124,7 +118,6 @@ class _Lexer:
         self._deepest = self._levels = self._patterns = 0
 
     def tokens(self) -> list[Token]:
-        """All of them."""
         text, position, found = self._text, 0, list[Token]()
         while True:
             space = _SPACE.match(text, position)

@@ -74,7 +74,6 @@ class _Translation:
         return invalid(self._text, node.start, message)
 
     def typed(self, node: Node) -> Typed:
-        """An expression and its type."""
         match node:
             case NumberNode():
                 return Number(node.value), ValueType.SCALAR
@@ -167,7 +166,7 @@ class _Translation:
         )
 
     def _duration(self, node: Arithmetic | None, *, positive: bool = False) -> tuple[int, Arithmetic | None]:
-        """Milliseconds; or what is known only when the query's own range and step are."""
+        """Milliseconds, or the arithmetic that needs the query's range and step first."""
         if node is None or not node.is_constant:
             return 0, node
         try:
@@ -301,7 +300,6 @@ _kept = lru_cache(maxsize=2048)(_parse)
 
 
 def value_type(expression: Expression) -> ValueType:
-    """The type of what an expression evaluates to."""
     match expression:
         case Number():
             return ValueType.SCALAR

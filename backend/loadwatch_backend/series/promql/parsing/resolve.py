@@ -37,7 +37,6 @@ class QueryTimes(NamedTuple):
 
     @property
     def range_ms(self) -> int:
-        """From start to end."""
         return self.end_ms - self.start_ms
 
 
@@ -103,7 +102,7 @@ def _resolved_subquery(subquery: Subquery, times: QueryTimes) -> Subquery:
 
 
 def _resolved_info(call: Call) -> Call:
-    """With a selector of what is read beside the first argument: series that describe something, at its times."""
+    """The call of `info` with an explicit selector of the series to join, at the vector's times."""
     vector, *more = call.arguments
     given = more[0] if more else None
     matchers = given.matchers if isinstance(given, Selector) else ()
@@ -119,7 +118,7 @@ def _resolved_info(call: Call) -> Call:
 
 
 def _reference(expression: Expression) -> tuple[int | None, int]:
-    """`@` and offset of all selectors of an expression, where they are the same for all; else none."""
+    """`@` and offset that all selectors share; (None, 0) where they differ."""
     found = list(_references(expression, None, 0))
     if not found or any(one is None for one in found):
         return None, 0
@@ -128,7 +127,7 @@ def _reference(expression: Expression) -> tuple[int | None, int]:
 
 
 def _references(node: Expression, at_ms: int | None, offset_ms: int) -> Iterator[tuple[int | None, int] | None]:
-    """Of each vector that an expression is made of; None for one that has no selector."""
+    """`@` and offset of each vector in an expression; None for one without a selector."""
     match node:
         case Selector():
             yield _within(node, at_ms, offset_ms)

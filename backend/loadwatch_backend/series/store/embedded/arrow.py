@@ -29,16 +29,13 @@ _BINARY = nanoarrow.c_schema(nanoarrow.binary())
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Samples column by column, as they come from the disk."""
-
     series: U32
     timestamps: I64
     values: F64
     ordered: bool = False
-    """By series and time, without repeats; perhaps with samples outside of what was asked for."""
+    """Sorted by series and time without repeats; may include samples outside of the requested span."""
 
     def pick(self, rows: I64 | npt.NDArray[np.bool_]) -> "Columns":
-        """Some of the samples."""
         return Columns(self.series[rows], self.timestamps[rows], self.values[rows])
 
 
@@ -72,14 +69,12 @@ def table_stream(columns: Mapping[str, U32 | I64 | npt.NDArray[np.int32] | Seque
 
 
 def fetch_columns(result: duckdb.DuckDBPyConnection) -> Columns:
-    """What a statement that selects series_id, ts and value found."""
     # DuckDB's stubs leave the arrays' types open; the statements fix them.
     columns = cast("dict[str, npt.NDArray[Any]]", result.fetchnumpy())  # pyright: ignore[reportUnknownMemberType] - untyped
     return Columns(columns["series_id"], columns["ts"], columns["value"])
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
-    """One after another."""
     if len(parts) == 1:
         return parts[0]
     return Columns(

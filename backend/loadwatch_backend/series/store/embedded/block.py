@@ -33,7 +33,6 @@ class Block:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the three arrays."""
         return self.series.nbytes + self.keys.nbytes + self.values.nbytes
 
     def __len__(self) -> int:
@@ -59,7 +58,6 @@ class Cut:
 
 
 def count_rows(cuts: Sequence[Cut]) -> int:
-    """How many rows they are together."""
     return sum(int((cut.stops - cut.starts).sum()) for cut in cuts)
 
 
@@ -224,7 +222,6 @@ def newest_samples(blocks: Sequence[Block], ids: U32, start_ms: int, end_ms: int
 
 
 def _copy(cut: Cut, count: I64, target: I64, keys: U64, values: F64) -> None:
-    """Copy the rows of a cut to their places; times only, without ranks."""
     if len(count) <= 64:
         # Copying a few long slices is cheaper than making an index of every row.
         for start, stop, place in zip(cut.starts.tolist(), cut.stops.tolist(), target.tolist(), strict=True):

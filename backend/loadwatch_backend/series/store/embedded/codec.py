@@ -201,7 +201,7 @@ def decode(blobs: Sequence[bytes], counts: I64, first_ms: I64, *, times_only: bo
 
 
 def _differences(numbers: I64, starts: I64, counts: I64) -> tuple[U64, I64, I64]:
-    """Folded differences less the mean one of each segment, 0 for its first; the means and the first numbers."""
+    """Zigzag differences less the segment's mean one, 0 for its first; the means; the first numbers."""
     differences = np.empty_like(numbers)
     differences[0] = 0
     np.subtract(numbers[1:], numbers[:-1], out=differences[1:])
@@ -298,7 +298,7 @@ def _kept_beside(rows: I64, values: F64, starts: I64) -> Iterator[bytes]:
 
 
 def _folded(numbers: I64) -> U64:
-    """0, -1, 1, -2 as 0, 1, 2, 3, and so on."""
+    """Zigzag encoding: 0, -1, 1, -2 become 0, 1, 2, 3, and so on."""
     return ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
 
 
@@ -331,8 +331,6 @@ class _Planes:
 
 
 class _Gathered:
-    """Numbers that are put together byte by byte."""
-
     def __init__(self, widths: I64, total: int) -> None:
         width = int(widths.max())
         self._buffer = bytearray(width * total)
@@ -355,7 +353,7 @@ class _Gathered:
 
 
 def _unfolded(folded: U64) -> I64:
-    """What was folded, in the same memory."""
+    """Undo `_folded`, in place."""
     signs = folded & np.uint64(1)
     np.negative(signs, out=signs)
     folded >>= np.uint64(1)
@@ -364,7 +362,7 @@ def _unfolded(folded: U64) -> I64:
 
 
 def _summed(differences: I64, starts: I64, counts: I64, slopes: I64, first: I64) -> I64:
-    """The numbers of which these are the differences less the slope; those of a segment's first sample count not."""
+    """Undo `_differences`, in place; the differences of the first samples of segments are ignored."""
     if (slopes == slopes[0]).all():
         differences += slopes[0]
     else:

@@ -50,7 +50,6 @@ _ORPHANS = "series_id NOT IN (SELECT id FROM series)"
 
 
 def copy_samples(database: Database, target: Path) -> Iterator[tuple[str, int]]:
-    """See `SampleCopier.copy_samples`."""
     (target / SAMPLES).mkdir(exist_ok=True)
     with disk_errors():
         hours = sorted(database.rows_by_hour())

@@ -45,7 +45,6 @@ WHERE last_ms IS NULL OR last_ms >= ? ORDER BY first_ms, part
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether it says that the file is not as it was written, or ends too early."""
     text = str(error)
     return isinstance(error, duckdb.Error) and ("Corrupt" in text or "Could not read enough bytes" in text)
 
@@ -119,7 +118,7 @@ def _unreadable_spans(cursor: duckdb.DuckDBPyConnection, table: str, groups: lis
 
 
 def earlier_losses(cursor: duckdb.DuckDBPyConnection, oldest_ms: int) -> list[Loss]:
-    """What a version before this one took out of the tables and noted, of a time or later."""
+    """Losses that an earlier version noted when it removed damaged rows, of `oldest_ms` or later."""
     if ("lost",) not in cursor.execute(_TABLES).fetchall():
         return []
     return [
@@ -155,7 +154,7 @@ def reason_of(error: BaseException) -> str:
 
 @contextmanager
 def disk_errors() -> Generator[None]:
-    """Raise StoreClosedError or StoreReadError in their place."""
+    """Translate errors of DuckDB into StoreClosedError or StoreReadError."""
     try:
         yield
     except duckdb.ConnectionException as error:

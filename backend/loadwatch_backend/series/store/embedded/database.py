@@ -112,13 +112,13 @@ class Database:
         opening.keep_log(self._path)
         self._old_rows = False
         self._emptied_ms = 0
-        """Before it retention has nothing left to delete, since the start; what is pinned stays."""
+        """Retention has nothing left to delete before this time, but for pinned spans; 0 at the start."""
         self.whole_spans: list[Span] = []
         """Spans of time in which no sample was deleted for its age."""
         self._checkpoint_threshold = "64MiB"
         self._connection = self._open()
         self.file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        """Beside DuckDB, which would lose its lock on the file if this were closed before it closes."""
+        """Our own descriptor; closing it before DuckDB's would release DuckDB's lock on the file."""
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         connection = opening.connect(self._path, self._config)
@@ -134,7 +134,6 @@ class Database:
             self._connection = self._open()
 
     def close(self) -> None:
-        """Write the log into the file and close it."""
         with self._lock:
             self._close()
         os.close(self.file)
@@ -203,7 +202,7 @@ class Database:
             cursor.execute("SET checkpoint_threshold = '1TiB'")
 
     def _hot_spans(self) -> tuple[dict[int, list[int]], Sequence[int]]:
-        """Spans of samples that are not sealed by series, and that of all others."""
+        """Spans of unsealed samples by series, and the span to assume for all other series."""
         try:
             with self.reading() as cursor:
                 return {one: span for one, *span in cursor.execute(_HOT_SPANS).fetchall()}, ()
@@ -235,12 +234,10 @@ class Database:
                 count = max(count // 2, 1) if size > _SLICE_BYTES else min(count * 2, _SLICE_SERIES)
 
     def series_ids(self) -> set[int]:
-        """Ids of all series."""
         with self.reading() as cursor:
             return {series_id for (series_id,) in cursor.execute(_SERIES_IDS).fetchall()}
 
     def metadata(self) -> dict[str, MetricMetadata]:
-        """All metadata, by metric."""
         with self.reading() as cursor:
             rows = cursor.execute(_METADATA).fetchall()
         return {metric: MetricMetadata(type=kind, help=text, unit=unit) for metric, kind, text, unit in rows}
@@ -275,7 +272,6 @@ class Database:
         return fetch_columns(cursor.execute(f"{_SLICE.format(table='hot')} AND {ids}", [start_ms, end_ms]))
 
     def slice_sealed(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int, ids: str = "true") -> Columns:
-        """As `slice_all`, of those that are sealed."""
         parts = [sealed.read(cursor, ids, start_ms, end_ms, _NEVER)]
         if self._old_rows:
             statement = f"{_SLICE.format(table='sorted')} AND {ids}"
@@ -297,7 +293,6 @@ class Database:
         return found
 
     def span_ms(self) -> tuple[int | None, int | None]:
-        """Times of the oldest and of the newest sample."""
         with self.reading() as cursor:
             spans = [cursor.execute(_SPANS[table]).fetchone() or (None, None) for table in self.tables()]
         firsts = [first for first, _ in spans if first is not None]
@@ -324,7 +319,6 @@ class Database:
         return (row[0], row[1]) if row else (0, None)
 
     def pieces_to_convert(self) -> list[Piece]:
-        """Pieces to seal of what an earlier version sealed, the newest first."""
         return self.run(sealed.pieces, "sorted", LATEST_MS + 1)[::-1] if self._old_rows else []
 
     def delete_before(self, cutoff_ms: int, pinned: Sequence[Span], rollups_ms: int) -> int:
@@ -352,7 +346,7 @@ class Database:
         return deleted
 
     def oldest_kept(self) -> tuple[int, int]:
-        """From when on samples may be left that retention would delete, and when the oldest rollup ended."""
+        """The time from which retention may have samples to delete, and the end of the oldest rollup."""
         with self.reading() as cursor:
             row = cursor.execute(_OLDEST_ROLLUP).fetchone()
             # Pinned ones may be older: they stay.
@@ -363,7 +357,7 @@ class Database:
         return max(samples, self._emptied_ms), LATEST_MS if row is None or row[0] is None else int(row[0])
 
     def unsettled_hours(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int) -> list[int]:
-        """Hours within a span, rising, of which the rollups do not tell all: what is new, or not rolled up yet."""
+        """Hours in a span, rising, that rollups do not cover in full: they are new or not rolled up yet."""
         hours = {hour for (hour,) in cursor.execute(_HOT_HOURS, [start_ms, end_ms]).fetchall()}
         hours.update(rollups.unrolled_hours(cursor))
         if self._old_rows:
@@ -373,7 +367,6 @@ class Database:
         return sorted(hour for hour in hours if start_ms // HOUR_MS <= hour <= end_ms // HOUR_MS)
 
     def rolled_series(self) -> set[int]:
-        """Ids of the series that have rollups, or shall have some."""
         with self.reading() as cursor:
             return {one for (one,) in cursor.execute(_ROLLED_SERIES).fetchall()}
 
@@ -385,11 +378,9 @@ class Database:
         return size * free, size * used
 
     def nbytes(self) -> int:
-        """Size of the file and its log on disk."""
         return (self._path.stat().st_size if self._path.exists() else 0) + self.log_bytes()
 
     def log_bytes(self) -> int:
-        """Size of the log alone: what came in since the last checkpoint."""
         path = self._path.with_name(self._path.name + ".wal")
         return path.stat().st_size if path.exists() else 0
 
@@ -398,7 +389,6 @@ class Database:
         return _number(self, "SELECT total_blocks FROM pragma_database_size()", []) or 0
 
     def unreadable_table(self) -> str | None:
-        """The first table that cannot be read as a whole."""
         for table in (*_READ_AT_START, *self.tables()):
             try:
                 _number(self, f"SELECT sum(hash({table})) > 0 FROM {table}", [])
@@ -449,7 +439,6 @@ def _append(connection: duckdb.DuckDBPyConnection, series: U32, timestamps: I64,
 
 
 def id_condition(ids: U32) -> str:
-    """The rising ids as a condition of SQL."""
     low, high = int(ids[0]), int(ids[-1])
     between = f"series_id BETWEEN {low} AND {high}"
     if high - low + 1 == len(ids):

@@ -52,7 +52,7 @@ _LOAD_ROWS = 500_000
 """Rows that one step of loading the head reads; commits wait for the step."""
 _RETENTION_PAUSE_MS = 10 * 60_000
 _MOST_REMEMBERED = 0.8
-"""Of the limit of series: beyond it those that ended long ago are forgotten, though they have rollups."""
+"""Share of the series limit above which series that ended long ago go, though they have rollups."""
 _BYTES_PER_SAMPLE = 16
 _HEARTBEATS = Matcher("__name__", MatchOperator.EQUAL, "up")
 """Each target sends one with its samples, and the server none of its own."""
@@ -109,7 +109,6 @@ class EmbeddedStore:
     # The port -------------------------------------------------------------------------------------------------
 
     def generation(self) -> int:
-        """See `Writer.generation`."""
         return self._index.generation
 
     def select(
@@ -150,13 +149,11 @@ class EmbeddedStore:
         )
 
     def whole_spans(self) -> Sequence[Span]:
-        """See `LevelledReader.whole_spans`."""
         return self.database.whole_spans
 
     def select_many(
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
     ) -> list[Selection]:
-        """See `ManySelector.select_many`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
         groups = [self._index.match(matchers, start_ms, end_ms) for matchers in wanted]
@@ -186,7 +183,6 @@ class EmbeddedStore:
     def select_newest(
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
     ) -> list[Selection]:
-        """See `ManySelector.select_newest`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
         if start_ms > end_ms or (start_ms < view.complete_ms and self._samples.may_hold_before(view.complete_ms)):
@@ -217,38 +213,30 @@ class EmbeddedStore:
         return result
 
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
-        """See `Reader.series`."""
         return self._index.labels(self._matching(matchers, start_ms, end_ms).tolist())
 
     def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """See `Reader.label_names`."""
         return self._index.label_names(self._matching(matchers, start_ms, end_ms))
 
     def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """See `Reader.label_values`."""
         return self._index.label_values(name, self._matching(matchers, start_ms, end_ms))
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
-        """See `Writer.put_metadata`."""
         news = {metric: entry for metric, entry in metadata.items() if self._metadata.get(metric) != entry}
         if news:
             self._metadata = {**self._metadata, **news}
             self.writer.queue.put_metadata(news)
 
     def metadata(self) -> Mapping[str, MetricMetadata]:
-        """See `Reader.metadata`."""
         return self._metadata
 
     def newest_ms(self) -> int | None:
-        """See `Reader.newest_ms`."""
         return self.writer.heard_ms
 
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
-        """See `SampleStore.keep_pinned`."""
         self._pinned = windows
 
     def statistics(self) -> StoreStatistics:
-        """See `Watcher.statistics`."""
         counts = self.writer.queue.counts
         return StoreStatistics(
             series=len(self._index),
@@ -270,7 +258,6 @@ class EmbeddedStore:
         )
 
     def survey(self) -> StoreSurvey:
-        """See `Surveyor.survey`."""
         try:
             with disk_errors():
                 span_ms = (self.writer.oldest_ms, self.writer.newest_ms)
@@ -281,7 +268,6 @@ class EmbeddedStore:
             raise StoreReadError(f"{error.detail} Damaged: {loss_text(self._check.losses)}.") from error
 
     def compact(self) -> int:
-        """See `Surveyor.compact`."""
         self._check.refuse_changes()
         newest_ms = self.writer.newest_ms
         if newest_ms is None:
@@ -304,11 +290,9 @@ class EmbeddedStore:
         return count
 
     def copy_samples(self, target: Path) -> Iterator[tuple[str, int]]:
-        """See `SampleCopier.copy_samples`."""
         return copies.copy_samples(self.database, target)
 
     def close(self) -> None:
-        """See `SampleStore.close`."""
         if self._stopping.is_set():
             return
         self._stopping.set()
@@ -412,7 +396,7 @@ class EmbeddedStore:
 
     @contextmanager
     def keeping_order(self) -> Generator[None]:
-        """One at a time; a database that an error made useless is opened again, though nobody writes."""
+        """Run one maintenance job at a time; reopen a database that an error made unusable."""
         with self._maintaining:
             try:
                 yield

@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS hot (series_id UINTEGER NOT NULL, ts BIGINT NOT NULL,
 """
 SCHEMA = _TABLES + sealed.SCHEMA + rollups.SCHEMA
 _NO_ROOM = ("No space left", "Permission denied", "Read-only file system", "Could not set lock", "File too large")
-"""In errors of the disk: the file is whole."""
+"""Parts of error messages that concern the disk: the file itself is whole."""
 _HAS_OLD = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'sorted' AND NOT temporary"
 
 
@@ -177,6 +177,5 @@ def _keep_copy(path: Path) -> None:
 
 
 def has_old_rows(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether there is the table of an earlier version, with a row for each sample."""
     row = connection.execute(_HAS_OLD).fetchone()
     return bool(row and row[0])

@@ -76,13 +76,11 @@ class Check:
         self._next = -HEADERS
         self._due = 0.0
         self.is_urgent = False
-        """Whether damage was met of which the hours are not known yet."""
         self._urgent_at = -_URGENT_SECONDS
         self._passed = False
         self.losses: Sequence[Loss] = earlier
         """What damage took, and what it holds; for any thread."""
         self.checked_blocks = 0
-        """Since the start."""
 
     @property
     def allows_changes(self) -> bool:
@@ -121,7 +119,6 @@ class Check:
         return (time.monotonic() - begin) * IDLE_SHARE
 
     def _note(self, suspects: Sequence[int]) -> None:
-        """Say what rests on blocks that are damaged still: a checkpoint may have been writing them."""
         for number in suspects:
             if is_whole(self._database.file, number):
                 continue
@@ -155,9 +152,7 @@ class SampleReader:
     _database: Database
     _check: Check
     _earlier: Sequence[Loss]
-    """What was lost before."""
     _oldest_ms: Callable[[], int | None]
-    """The time of the oldest sample that there is."""
 
     def cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int, reading: Reading | None) -> list[Cut]:
         """All samples of the ids in a span, in order of arrival.
@@ -193,7 +188,6 @@ class SampleReader:
         )
 
     def may_hold_before(self, time_ms: int) -> bool:
-        """Whether the disk may have samples of before a time."""
         oldest_ms = self._oldest_ms()
         return oldest_ms is not None and oldest_ms < time_ms
 
@@ -264,17 +258,15 @@ class Remainder:
 
     @property
     def cancellation(self) -> Cancellation:
-        """See `Reading`."""
         return self.whole.cancellation
 
     def reserve(self, samples: int) -> None:
-        """See `Reading`; takes nothing."""
+        """See `Reading`. Reserves nothing; raises when it is more than is left."""
         if samples > self.most_samples:
             # Raises, because it is more than may be.
             self.whole.reserve(self.whole.most_samples - self.most_samples + samples)
 
     def use(self, samples: int) -> None:
-        """So many are there."""
         self.reserve(samples)
         self.most_samples -= samples
 

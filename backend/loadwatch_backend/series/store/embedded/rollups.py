@@ -22,7 +22,7 @@ from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 _TIDY_DECIMALS = 4
 _TIDY = 4e-15
-"""By so much of itself a sum may be moved to a decimal number: less than adding up sixty numbers is off by."""
+"""Relative distance to a decimal that a sum is rounded to: below the error of adding sixty numbers."""
 BoolArray = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
@@ -43,7 +43,6 @@ class Minutes:
         return self.last.values.view(np.uint64) != np.uint64(STALE_NAN_BITS)
 
     def keep(self, kept: BoolArray) -> "Minutes":
-        """Those of some rows of `last`."""
         if kept.all():
             return self
         real = self.real
@@ -56,12 +55,10 @@ def _pick_rest(rest: MinuteColumns, rows: BoolArray | I64) -> MinuteColumns:
 
 
 def nothing() -> Minutes:
-    """No minute."""
     return roll_up(np.empty(0, np.uint32), np.empty(0, np.uint64), np.empty(0, np.float64))
 
 
 def of_block(block: Block) -> Minutes:
-    """The minutes of a block's samples."""
     return roll_up(block.series, block.keys, block.values)
 
 
@@ -118,7 +115,7 @@ def _reduced(times: I64, values: F64, starts: I64, stops: I64) -> MinuteColumns:
 
 
 def _tidy(sums: F64) -> F64:
-    """The same, without the noise that adding decimal numbers leaves in the last bits: it takes room for nothing."""
+    """The sums without the rounding noise of adding decimals in the last bits, which wastes space."""
     found = sums.copy()
     waiting = np.isfinite(sums)
     for decimals in range(_TIDY_DECIMALS + 1):
@@ -131,7 +128,6 @@ def _tidy(sums: F64) -> F64:
 
 
 def joined_minutes(parts: Sequence[Minutes]) -> Minutes:
-    """All of them by series and time."""
     if not parts:
         return nothing()
     whole = parts[0]
@@ -155,8 +151,6 @@ _FIRST = 8
 
 
 class RollupRows(NamedTuple):
-    """Columns of the table, all of one length."""
-
     series_id: U32
     day: I64
     first_ms: I64
@@ -319,9 +313,8 @@ CREATE TABLE IF NOT EXISTS unrolled (hour INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS whole (first_ms BIGINT NOT NULL, last_ms BIGINT NOT NULL);
 """
 FIRST = f"INSERT INTO whole VALUES (0, {LATEST_MS})"
-"""In a new table `whole`."""
+"""The first row of a new table `whole`: all of time."""
 UNROLLED = "INSERT INTO unrolled SELECT DISTINCT hour FROM segments"
-"""For segments that have no rollups."""
 PIECE_MINUTES = 1_000_000
 """Minutes that are brought into memory to be written again."""
 _DECODED_AT_ONCE = 256
@@ -366,8 +359,6 @@ class Rolled(NamedTuple):
 
 
 class DayPiece(NamedTuple):
-    """Some series of a day, whose rows become one each."""
-
     day: int
     low_id: int
     high_id: int
@@ -400,7 +391,7 @@ def put(cursor: duckdb.DuckDBPyConnection, rolled: Rolled) -> None:
 
 
 def _pieces(rows: Sequence[tuple[int, int, int]]) -> Iterator[list[tuple[int, int, int]]]:
-    """Series, samples and something of rows by series: whole series together, not too many samples."""
+    """Group rows, which begin with series and samples, by whole series up to `PIECE_MINUTES`."""
     piece: list[tuple[int, int, int]] = []
     size = 0
     for row in rows:
@@ -423,8 +414,6 @@ def _taken(cursor: duckdb.DuckDBPyConnection, places: Sequence[int]) -> Minutes:
 
 
 def _inside(rolled: Rolled, rows: Columns) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which rows are in a span."""
-
     def keys(series: U32, times: I64) -> U64:
         # Ids have 32 bits and times 44, of which the lowest 12 have no room.
         return (series.astype(np.uint64) << np.uint64(32)) | (times >> 12).astype(np.uint64)
@@ -522,7 +511,6 @@ def unrolled_hours(cursor: duckdb.DuckDBPyConnection) -> list[int]:
 
 
 def pieces_to_join(cursor: duckdb.DuckDBPyConnection, before_ms: int) -> list[DayPiece]:
-    """Series with several rows in a day that ended before a time."""
     found = cursor.execute(_DAYS, [before_ms // DAY_MS]).fetchall()
     pieces: list[DayPiece] = []
     for day in dict.fromkeys(row[0] for row in found):
@@ -532,13 +520,11 @@ def pieces_to_join(cursor: duckdb.DuckDBPyConnection, before_ms: int) -> list[Da
 
 
 def join(cursor: duckdb.DuckDBPyConnection, piece: DayPiece) -> None:
-    """Make one row of the rows of each of the series."""
     places = cursor.execute(_OF_DAY, list(piece)).fetchall()
     _insert(cursor, _taken(cursor, [place for (place,) in places]))
 
 
 def forget_before(cursor: duckdb.DuckDBPyConnection, cutoff_ms: int) -> None:
-    """Delete the rows all of whose minutes are before a time."""
     cursor.execute(_DELETE_OLD, [cutoff_ms])
 
 

@@ -109,13 +109,10 @@ class Piece:
 
     @property
     def bounds(self) -> list[int]:
-        """As the statements ask for them."""
         return [self.first_ms, self.last_ms, self.low_id, self.high_id]
 
 
 class SegmentRows(NamedTuple):
-    """Columns of the table; `data` has one entry for each row."""
-
     series_id: U32
     hour: npt.NDArray[np.int32]
     first_ms: I64
@@ -186,7 +183,6 @@ def _cut(columns: Columns, start_ms: int, end_ms: int) -> Columns:
 
 
 def pieces(cursor: duckdb.DuckDBPyConnection, source: str, before_ms: int) -> list[Piece]:
-    """How the rows of a table before a time are sealed, so that none of its transactions has too many."""
     hours = cursor.execute(_HOURS.format(source=source), [before_ms]).fetchall()
     found: list[Piece] = []
     first, last, rows = 0, 0, 0
@@ -263,7 +259,6 @@ def _roll_up(cursor: duckdb.DuckDBPyConnection, block: Block, rows: SegmentRows)
 
 
 def roll_up(cursor: duckdb.DuckDBPyConnection, hour: int) -> None:
-    """Make the rollups of an hour from its segments, and note that it has them."""
     places = cursor.execute(_OF_HOUR, [hour]).fetchall()
     for begin in range(0, len(places), _REWRITTEN_AT_ONCE):
         cursor.execute(_TOUCH, [[place for (place,) in places[begin : begin + _REWRITTEN_AT_ONCE]]])
@@ -275,7 +270,6 @@ def roll_up(cursor: duckdb.DuckDBPyConnection, hour: int) -> None:
 
 
 def _bounds_of(block: Block) -> SegmentRows:
-    """The rows of a block's samples, without their data."""
     times = (block.keys & TIME_MASK).view(np.int64)
     ranks = (block.keys >> TIME_BITS).view(np.int64)
     hours = times // HOUR_MS
@@ -348,15 +342,12 @@ def delete_before(cursor: duckdb.DuckDBPyConnection, cutoff_ms: int, pinned: Seq
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """Rows of a table, of some hours or days, that are written again in one transaction."""
-
     table: str
     first: int
     last: int
 
 
 def moves(cursor: duckdb.DuckDBPyConnection) -> list[Move]:
-    """What is moved in one transaction each; together all there is."""
     found: list[Move] = []
     for table, statement in _PART_BYTES.items():
         size = MOVED_BYTES
@@ -370,7 +361,6 @@ def moves(cursor: duckdb.DuckDBPyConnection) -> list[Move]:
 
 
 def move(cursor: duckdb.DuckDBPyConnection, one: Move) -> None:
-    """Write rows again as they are."""
     names = {"table": one.table, "part": _PART[one.table]}
     cursor.execute(_MOVING.format(**names), [one.first, one.last])
     cursor.execute(_MOVING_FROM.format(**names), [one.first, one.last])
@@ -379,7 +369,6 @@ def move(cursor: duckdb.DuckDBPyConnection, one: Move) -> None:
 
 
 def merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same spans of time without overlaps, in order."""
     return joined_spans((max(start, 0), min(end, LATEST_MS)) for start, end in spans if start <= end)
 
 

@@ -43,7 +43,6 @@ def flatten(labels: Labels) -> FlatLabels:
 
 
 def unflatten(flat: FlatLabels) -> dict[str, str]:
-    """The label set of a canonical form."""
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
@@ -135,7 +134,6 @@ class SeriesIndex:
             return [(series_id, self._labels[series_id]) for series_id in pending if series_id in self._labels]
 
     def give_back(self, rows: Sequence[tuple[int, FlatLabels]]) -> None:
-        """The commit of these failed: they are pending again."""
         with self._lock:
             self._pending = [series_id for series_id, _ in rows] + self._pending
 
@@ -156,7 +154,6 @@ class SeriesIndex:
             self._last[series] = np.maximum(self._last[series], last)
 
     def labels(self, ids: Iterable[int]) -> list[Labels]:
-        """Label sets of the ids."""
         with self._lock:
             shown = self._shown
             result: list[Labels] = []
@@ -207,7 +204,6 @@ class SeriesIndex:
         return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
 
     def label_names(self, ids: Ids) -> list[str]:
-        """Sorted label names of the series."""
         with self._lock:
             names: set[str] = set()
             for series_id in ids.tolist():
@@ -223,12 +219,10 @@ class SeriesIndex:
         return {**found, "": without} if len(without) else found
 
     def value_counts(self) -> dict[str, int]:
-        """How many values each label has."""
         with self._lock:
             return {name: len(values) for name, values in self._postings.items()}
 
     def label_values(self, name: str, ids: Ids) -> list[str]:
-        """Sorted values of one label over the series."""
         with self._lock:
             values = self._postings.get(name, {})
             if len(ids) == len(self._all):
@@ -266,7 +260,6 @@ class SeriesIndex:
             self._forget_matches()
 
     def metrics(self, ids: Ids) -> frozenset[str]:
-        """Names of the metrics that the series belong to."""
         with self._lock:
             # A view, for as long as the lock is held: the array cannot grow meanwhile.
             view = np.frombuffer(self._metric_of, np.uint32)
@@ -286,7 +279,7 @@ class SeriesIndex:
             return ids[silent][np.argsort(last[silent], kind="stable")].tolist()
 
     def revive(self, ids: Ids) -> Ids:
-        """The ids, with those that were removed since they were given out replaced by ids that hold."""
+        """The ids, with those of series that were removed meanwhile replaced by valid ones."""
         with self._lock:
             if not self._removed or not np.isin(ids, np.fromiter(self._removed, np.uint32)).any():
                 return ids

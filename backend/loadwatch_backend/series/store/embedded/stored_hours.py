@@ -23,8 +23,6 @@ _SEARCHED_IDS = 4_096
 
 
 class StoredHours:
-    """Given by `open_stored_hours`."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
         with disk_errors():
@@ -48,7 +46,6 @@ class StoredHours:
         return found[:, 0].astype(np.uint32), found[:, 1]
 
     def labels(self, series_id: int) -> Labels:
-        """All labels of a series."""
         return unflatten(self._labels[series_id])
 
     def metadata(self) -> Mapping[str, MetricMetadata]:

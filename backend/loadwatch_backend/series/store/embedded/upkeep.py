@@ -35,7 +35,7 @@ class SealedAhead:
         self.first_ms = 0
 
     def look(self, end_ms: int, span_ms: int) -> None:
-        """Decode a span that ends there, of an hour or of what is asked for, unless it is decoded."""
+        """Decode what ends at `end_ms`, its hour or `span_ms` if that is longer, unless it is decoded."""
         if self.covers(end_ms):
             return
         self.forget()
@@ -47,7 +47,6 @@ class SealedAhead:
         self.first_ms, self._last_ms = first_ms, end_ms
 
     def covers(self, time_ms: int) -> bool:
-        """Whether the sealed samples of a time are here."""
         return self._columns is not None and self.first_ms <= time_ms <= self._last_ms
 
     def cut(self, start_ms: int, end_ms: int) -> Columns:
@@ -58,7 +57,6 @@ class SealedAhead:
         return columns.pick(np.flatnonzero((columns.timestamps >= start_ms) & (columns.timestamps <= end_ms)))
 
     def forget(self) -> None:
-        """Let go of the memory."""
         self._columns, self.first_ms, self._last_ms = None, 0, -1
 
 
@@ -70,14 +68,11 @@ class Upkeep:
         self._checkpoint = checkpoint
         self._stopping = stopping
         self._left: dict[str, Sequence[Any]] = {}
-        """Of what an earlier version left."""
         self.joined_day: int | None = None
         self._moved_at: float | None = None
         self.sealed_rows = 0
-        """Since the start."""
 
     def seal(self, before_ms: int) -> int:
-        """Seal what came before a time; returns how many samples."""
         count = 0
         for piece in self._database.run(sealed.pieces, "hot", before_ms):
             moved = self._database.run(sealed.seal, "hot", piece, newer=True)
@@ -127,7 +122,6 @@ class Upkeep:
         return time.monotonic() - begin if waiting else None
 
     def join_days(self, before_ms: int) -> None:
-        """Make one row of rollups for each series of the days that ended before a time."""
         day = before_ms // DAY_MS
         if self.joined_day == day:
             return

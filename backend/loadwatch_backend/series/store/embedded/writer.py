@@ -62,11 +62,9 @@ class Head:
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are."""
         return len(self._view.blocks)
 
     def view(self) -> HeadView:
-        """The present state, with everything that was added."""
         with self._lock:
             self._absorb()
             return self._view
@@ -148,7 +146,6 @@ class Head:
 
 
 def _compact(blocks: list[Block]) -> list[Block]:
-    """Merge the newest blocks of a tier once there are `_FAN` of them."""
     for tier in _TIERS:
         first = len(blocks)
         while first and len(blocks[first - 1]) <= tier:
@@ -200,16 +197,14 @@ class Writer:
         self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
 
     def start(self) -> None:
-        """Begin to write."""
         self._thread.start()
 
     def close(self) -> None:
-        """Write what is queued, then stop."""
         self.queue.close()
         self._thread.join()
 
     def mend(self, error: BaseException) -> None:
-        """Open the database again, between two commits, if nothing else helps after this error of upkeep."""
+        """Reopen the database, between two commits, if this error of upkeep requires it."""
         if needs_reopening(error):
             self._broken = True
             with suppress(StoreClosedError):

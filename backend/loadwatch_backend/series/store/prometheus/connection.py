@@ -50,13 +50,10 @@ class Login:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteSettings:
-    """Where the engine is, and limits of ours."""
-
     data_directory: Path
     url: str
-    """What Prometheus' paths follow for reading: `<url>/api/v1/query`."""
+    """Base URL of the paths of Prometheus for reading: `<url>/api/v1/query`."""
     write_url: str
-    """The whole address of remote write."""
     instance: str = ""
     """Our name among the servers that share the engine; empty where nobody else is heard of."""
     login: Login = field(default_factory=Login)
@@ -73,7 +70,7 @@ class RemoteSettings:
     label_bytes: int = 256 << 20
     query_samples: int = 20_000_000
     answer_bytes: int = 256 * MEBIBYTE
-    """Of an answer that is passed through."""
+    """Limit of the bytes of an answer that is passed through."""
     settle_seconds: float = 360.0
     """How long what was delivered stays in memory too: the engine may need a moment to show it, and most engines never
     show the stale markers, which count for a look-back of five minutes."""
@@ -92,8 +89,6 @@ Signer = Callable[[str, str, Mapping[str, str], bytes], dict[str, str]]
 
 
 class Stream(NamedTuple):
-    """An answer that is being read."""
-
     response: BaseHTTPResponse
     most_bytes: int
     deadline: float
@@ -169,7 +164,6 @@ class Connection:
         self._vain_until, self._vain_detail = 0.0, ""
 
     def close(self) -> None:
-        """Close all connections."""
         self._pool.clear()
 
     def check(self) -> None:

@@ -29,15 +29,12 @@ LARGEST_BODY = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One request on disk."""
-
     sequence: int
     samples: int
     arrived_ms: int
     path: Path
     offset: int
     size: int
-    """Of the body."""
     crc: int
 
 
@@ -52,11 +49,10 @@ class DurableQueue:
         self._changed = threading.Condition()
         self._frames: deque[Frame] = deque()
         self._files: dict[Path, tuple[int, int]] = {}
-        """In order, with sequence and time of arrival of the last frame of each."""
+        """Files in order, each with the sequence and arrival time of its last frame."""
         self._descriptor, self._path, self._size = -1, directory, 0
         self._closed = False
         self.found: list[Frame] = []
-        """What was on disk at the start, delivered or not."""
         self.samples = self.nbytes = 0
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.position = 0
@@ -75,7 +71,6 @@ class DurableQueue:
 
     @property
     def oldest_ms(self) -> int | None:
-        """When the oldest frame that waits arrived."""
         with self._changed:
             return self._frames[0].arrived_ms if self._frames else None
 
@@ -152,7 +147,7 @@ class DurableQueue:
         return None
 
     def deliver(self, through: int) -> None:
-        """Everything up to this sequence is with the engine, or given up."""
+        """Mark everything up to this sequence as delivered or given up."""
         with self._changed:
             while self._frames and self._frames[0].sequence <= through:
                 frame = self._frames.popleft()
@@ -180,7 +175,6 @@ class DurableQueue:
                     path.unlink()
 
     def stop_waiting(self) -> None:
-        """End `wait`, now and from now on."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -199,7 +193,6 @@ class DurableQueue:
             self._descriptor = -1
 
     def _take(self, frames: Sequence[Frame]) -> None:
-        """Frames are on disk: those that are not delivered wait."""
         for frame in frames:
             self._files[frame.path] = (frame.sequence, frame.arrived_ms)
             if frame.sequence > self.position:
@@ -209,7 +202,7 @@ class DurableQueue:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Whole and on disk when this returns; as it was when it raises OSError."""
+    """Replace a file atomically and durably; it is unchanged when this raises OSError."""
     new = path.with_suffix(".new")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -63,7 +63,7 @@ _SILENT_MS = 3_600_000
 _SHOWN_AFTER_MS = 30_000
 """After the time of a sample: it comes within seconds, and VictoriaMetrics shows a new series 10 s later."""
 _ALONE_SECONDS = 900.0
-"""Without news of others after which nobody else writes to the engine."""
+"""Without news of other servers for so long, nobody else is taken to write to the engine."""
 _AHEAD_MS = 60_000
 """By which the clock of a sender may be ahead of ours."""
 _SAMPLE_BYTES = 20
@@ -71,7 +71,7 @@ _COMMIT_SAMPLES = 200_000
 _CACHED_HEADS = 200_000
 _METADATA_SECONDS = 60.0
 _LATEST_ASKED_MS = 4_102_444_800_000
-"""2100: a time of which no engine thinks that it is none."""
+"""The year 2100: a time that every engine accepts."""
 _NEWS_SECONDS = 1.0
 _NEWS_BYTES = 1 << 20
 _NEWEST = "loadwatch_newest_sample_timestamp_seconds"
@@ -132,8 +132,6 @@ def metadata_of(document: Any) -> dict[str, MetricMetadata]:
 
 
 class PrometheusStore:
-    """Made by `open_prometheus`."""
-
     def __init__(self, settings: RemoteSettings, clock: Callable[[], int], lock: int, connection: Connection) -> None:
         self._settings = settings
         self._clock = clock
@@ -173,11 +171,9 @@ class PrometheusStore:
     # Writing --------------------------------------------------------------------------------------------------
 
     def generation(self) -> int:
-        """See `Writer.generation`."""
         return self._index.generation
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
-        """See `Writer.put_metadata`."""
         news = {name: entry for name, entry in metadata.items() if self._metadata.entries.get(name) != entry}
         if news:
             self._waiting.put_metadata(news)
@@ -222,7 +218,6 @@ class PrometheusStore:
     """See `ManySelector.select_newest`; all samples of the span, of which the newest are the last."""
 
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
-        """See `Reader.series`."""
         known = self._index.labels(self._known(matchers, start_ms, end_ms).tolist())
         there = {frozenset(labels.items()) for labels in known}
         rows = self._list("series", matchers or [()], start_ms, end_ms)
@@ -232,12 +227,10 @@ class PrometheusStore:
         return [*known, *(labels for labels in found if frozenset(labels.items()) not in there)]
 
     def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """See `Reader.label_names`."""
         known = self._index.label_names(self._known(matchers, start_ms, end_ms))
         return sorted({*known, *map(str, self._list("labels", matchers, start_ms, end_ms))})
 
     def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
-        """See `Reader.label_values`."""
         known = self._index.label_values(name, self._known(matchers, start_ms, end_ms))
         path = f"label/{quote(name, safe='')}/values"
         return sorted({*known, *map(str, self._list(path, matchers, start_ms, end_ms))})
@@ -254,11 +247,9 @@ class PrometheusStore:
         return {**self._theirs, **self._metadata.entries}
 
     def newest_ms(self) -> int | None:
-        """See `Reader.newest_ms`."""
         return self._heard_ms
 
     def query(self, path: str, pairs: Sequence[tuple[str, str]], cancellation: Cancellation) -> Iterator[bytes]:
-        """See `QueryPasser.query`."""
         with self._connection.post(f"/api/v1/{path}", pairs, self._settings.answer_bytes, cancellation) as stream:
             if (status := stream.response.status) != 200:
                 reason = stream.error()
@@ -268,7 +259,6 @@ class PrometheusStore:
             yield from stream.pieces()
 
     def shown_ms(self, wanted: Sequence[Sequence[Matcher]]) -> int:
-        """See `QueryPasser.shown_ms`."""
         shown_ms = (self._queue.oldest_ms or self._clock()) - _SHOWN_AFTER_MS
         # Of what others alone send the engine's raw samples tell no more than its ranges do.
         return shown_ms if len(self._known(wanted, shown_ms, LATEST_MS)) else LATEST_MS
@@ -276,7 +266,6 @@ class PrometheusStore:
     # Watching -------------------------------------------------------------------------------------------------
 
     def statistics(self) -> StoreStatistics:
-        """See `Watcher.statistics`."""
         counts, sender = self._waiting.counts, self._sender
         oldest_ms = self._queue.oldest_ms
         waited_ms = 0 if oldest_ms is None else max(self._clock() - oldest_ms, 0)
@@ -373,7 +362,6 @@ class PrometheusStore:
         return encode_series([head], [1], np.array([now_ms], np.int64), np.array([newest_ms / 1000]))[0]
 
     def _heard(self, newest_ms: int) -> None:
-        """Samples up to this time are there: tell who waits for them."""
         with self._hearing:
             heard_ms = self._heard_ms = newest_ms if self._heard_ms is None else max(self._heard_ms, newest_ms)
         self._listeners.committed(heard_ms, self._clock())
@@ -402,7 +390,7 @@ class PrometheusStore:
         return self._index.match_any(matchers, start_ms, end_ms)
 
     def _complete_ms(self) -> int:
-        """From when on the memory has all that the engine has or will have."""
+        """The time from which the memory has everything that the engine has or will have."""
         if time.monotonic() - self._others_wrote < _ALONE_SECONDS:
             return LATEST_MS
         return self._clock() - int(self._recent.reach_seconds * 1000) + _AHEAD_MS
@@ -449,7 +437,7 @@ class PrometheusStore:
         self._listeners.touched(lambda: frozenset(map(str, self._list(names, [], now_ms - 300_000, now_ms))))
 
     def _remember_queued(self) -> None:
-        """What the engine may not show yet is in memory again after a start, the newest of it."""
+        """Load into memory, at a start, the newest of what the engine may not show yet, as far as it fits."""
         settled_ms = self._clock() - int(self._settings.settle_seconds * 1000)
         queue = self._queue
         frames = [one for one in queue.found if one.sequence > queue.position or one.arrived_ms >= settled_ms]
@@ -479,7 +467,7 @@ class PrometheusStore:
             self._heard_ms = max(newest_ms, self._heard_ms or 0)
 
     def _forget_silent(self) -> None:
-        """Ids of series that nobody has sent for an hour."""
+        """Forget series that nobody has sent for an hour and of which no sample is in memory."""
         if time.monotonic() - self._forgot < _FORGET_SECONDS:
             return
         self._forgot = time.monotonic()

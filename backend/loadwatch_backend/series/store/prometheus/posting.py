@@ -114,7 +114,6 @@ def _request(series: Sequence[TimeSeries], rows: Sequence[tuple[int, Sample]]) -
 
 
 def _halves(rows: list[tuple[int, Sample]]) -> list[list[tuple[int, Sample]]]:
-    """The second half, and the first, which is sent first."""
     middle = len(rows) // 2
     return [half for half in (rows[middle:], rows[:middle]) if half]
 
@@ -152,7 +151,6 @@ class Sender:
         self._periodic.close(self._settings.timeout_seconds + 10)
 
     def _work(self) -> float:
-        """Deliver a request; how long to pause after it."""
         try:
             settle = self._settings.settle_seconds
             self._recent.forget_settled(settle)

@@ -37,12 +37,10 @@ def selector_text(matchers: Sequence[Matcher]) -> str:
 
 
 def label_text(name: str) -> str:
-    """The name of a label."""
     return name if _CLASSIC.fullmatch(name) else quoted(name)
 
 
 def is_plain_name(matchers: Sequence[Matcher]) -> bool:
-    """Whether they ask for one metric and nothing else."""
     return len(matchers) == 1 and matchers[0].label == NAME and matchers[0].operator is MatchOperator.EQUAL
 
 

@@ -36,7 +36,6 @@ class _Slot:
     head: Head
     began: float
     last: int = 0
-    """The sequence of its newest frame."""
     delivered: float | None = None
 
 
@@ -52,18 +51,16 @@ class Recent:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all slots."""
         with self._lock:
             return sum(slot.head.nbytes for slot in self._slots)
 
     @property
     def slots(self) -> int:
-        """How many there are."""
         return len(self._slots)
 
     @property
     def reach_seconds(self) -> float:
-        """How long ago the first of the samples came that are all here."""
+        """Everything that arrived within so many seconds is still here."""
         with self._lock:
             return time.monotonic() - self._slots[0].began if self._slots else 0.0
 
@@ -93,14 +90,12 @@ class Recent:
             return tuple(block for slot in self._slots for block in slot.head.view().blocks)
 
     def deliver(self, through: int) -> None:
-        """The engine has the frames up to this one."""
         with self._lock:
             for slot in self._slots:
                 if slot.last <= through and slot.delivered is None:
                     slot.delivered = time.monotonic()
 
     def forget_settled(self, seconds: float) -> None:
-        """Let go of what was delivered so long ago."""
         limit = time.monotonic() - seconds
         with self._lock:
             while self._slots and (delivered := self._slots[0].delivered) is not None and delivered <= limit:

@@ -25,8 +25,6 @@ class WireError(ValueError):
 
 
 class SeriesSamples(NamedTuple):
-    """One series of a message."""
-
     labels: dict[str, str]
     timestamps: I64
     values: F64

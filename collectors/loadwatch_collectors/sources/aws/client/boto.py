@@ -71,7 +71,6 @@ class HeldCredentials:
     """
 
     method = "loadwatch"
-    """botocore's word for where credentials come from."""
 
     def __init__(self, find: Callable[[], Any], *, clock: Callable[[], float] = time.monotonic) -> None:
         self._find = find
@@ -81,12 +80,11 @@ class HeldCredentials:
         self._last: Any = None
         self._read_at = float("-inf")
         self.reading = 0
-        """Which reading a request that begins now makes use of."""
+        """Number of the reading of credentials that a request beginning now uses."""
         self._failure: AwsError | None = None
         self._backoff = Backoff(first_seconds=FIRST_SECONDS, most_seconds=MOST_SECONDS)
 
     def get_frozen_credentials(self) -> Any:
-        """Key, secret and token for one signature; botocore asks for them at each request."""
         with self._lock:
             if self._found is None:
                 self._found = self._find()
@@ -96,7 +94,6 @@ class HeldCredentials:
         return self._last
 
     def get_deferred_property(self, name: str) -> Callable[[], Any]:
-        """One of their properties, for botocore to ask when it needs it."""
         return lambda: getattr(self.get_frozen_credentials(), name, None)
 
     def check(self) -> None:
@@ -126,7 +123,7 @@ class HeldCredentials:
             return self.get_frozen_credentials() != before
 
     def renew_older(self, seconds: float) -> None:
-        """Read them again at their next use, where that is longer ago."""
+        """Read the credentials again at their next use if they are older than `seconds`."""
         with self._lock:
             if self._clock() - self._read_at > seconds:
                 self._forget()
@@ -141,7 +138,6 @@ class HeldCredentials:
             self._failure = error if of_all else None
 
     def worked(self) -> None:
-        """A request that was signed with them was answered."""
         if self._failure is not None:
             with self._lock:
                 self._failure = None
@@ -153,7 +149,7 @@ class HeldCredentials:
 
 
 def is_of_credentials(error: AwsError) -> bool:
-    """Whether other credentials may help."""
+    """Whether other credentials could avoid the error."""
     if isinstance(error, ForbiddenError):
         return error.action == ASSUME_ROLE
     # AWS has another word where an account has not opted in to a service or region.
@@ -167,18 +163,13 @@ def is_of_credentials(error: AwsError) -> bool:
 
 
 class _Held(NamedTuple):
-    """Stands in the place of botocore's chain of providers."""
-
     credentials: HeldCredentials
 
     def load_credentials(self) -> HeldCredentials:
-        """What botocore asks its chain for."""
         return self.credentials
 
 
 class AwsSession(NamedTuple):
-    """A session of boto3's, and the botocore session that it stands on."""
-
     session: boto3.session.Session
     core: botocore.session.Session
 
@@ -299,8 +290,6 @@ _READS = ("describe_", "get_", "list_", "filter_", "lookup_", "download_")
 
 
 class BotocoreClient:
-    """One account in one region, by boto3."""
-
     def __init__(
         self,
         account: Account,
@@ -409,7 +398,6 @@ class BotocoreClient:
         *,
         deadline: float | None = None,
     ) -> Iterator[Document]:
-        """All pages by botocore's own description of the operation's paging."""
         with self._lock:
             client = self._client(service)
             config = None
@@ -544,7 +532,6 @@ class BotocoreClient:
                 self._offset = time.time() - theirs.timestamp()
 
     def _translate(self, service: str, operation: str, act: Callable[[], _T]) -> _T:
-        """Do something with botocore, its errors turned into ours."""
         what = f"{service} {_api_name(operation)} in {self._where}"
         try:
             return act()

@@ -36,16 +36,13 @@ class Backoff:
     delay_seconds: float = 0.0
     not_before: float = field(default=float("-inf"))
     refusals: int = 0
-    """Refusals since the last success."""
 
     def refused(self, now: float) -> None:
-        """AWS throttled, or failed, at `now`."""
         self.refusals += 1
         self.delay_seconds = min(max(self.delay_seconds * 2, self.first_seconds), self.most_seconds)
         self.not_before = now + self.delay_seconds * (0.5 + 0.5 * self.draw())
 
     def succeeded(self, now: float) -> None:
-        """AWS answered at `now`."""
         self.refusals = 0
         self.delay_seconds /= 2
         if self.delay_seconds < _NEGLIGIBLE_SECONDS:
@@ -130,9 +127,7 @@ class AwsClient(Protocol):
         """By how much this host's clock is ahead of AWS's, by the last answer's Date; None before any answer."""
         ...
 
-    def close(self) -> None:
-        """Release connections."""
-        ...
+    def close(self) -> None: ...
 
 
 Observe = Callable[[ApiCall, float], None]
@@ -206,7 +201,7 @@ def default_regions(profile: str | None = None) -> Sequence[str]:
 
 
 def regions_of(account: Account) -> Sequence[str]:
-    """The region of an account for which none is configured: its profile's, where it has one."""
+    """Region of an account for which none is configured: its profile's, else the default one."""
     try:
         return default_regions(account.profile)
     except ConfigError:  # A profile that is not there is told by what uses it.

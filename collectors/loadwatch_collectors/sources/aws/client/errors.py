@@ -22,7 +22,7 @@ class AwsError(CollectorError):
     """An AWS API could not be read; `code` is AWS's own word for why, or empty."""
 
     outcome = "error"
-    """What `aws_api_requests_total` counts it as."""
+    """The outcome under which `aws_api_requests_total` counts it."""
 
     def __init__(self, text: str, *, code: str = "") -> None:
         super().__init__(text)
@@ -30,8 +30,6 @@ class AwsError(CollectorError):
 
 
 class ThrottledError(AwsError):
-    """AWS asks to slow down."""
-
     outcome = "throttled"
 
 
@@ -50,14 +48,10 @@ ASSUME_ROLE = "sts:AssumeRole"
 
 
 class CredentialsError(AwsError):
-    """There are no credentials, or AWS refuses them."""
-
     outcome = "credentials"
 
 
 class ExpiredError(CredentialsError):
-    """The credentials' time is over, and no newer ones are to be had."""
-
     outcome = "expired"
 
 
@@ -72,8 +66,6 @@ class ClockError(CredentialsError):
 
 
 class UnreachableError(AwsError):
-    """No answer came: no route, no name, or not in time."""
-
     outcome = "unreachable"
 
 
@@ -82,14 +74,10 @@ class OutOfTimeError(UnreachableError):
 
 
 class ServiceError(AwsError):
-    """AWS answered that it failed itself."""
-
     outcome = "failed"
 
 
 class RequestError(AwsError):
-    """AWS does not understand what was asked."""
-
     outcome = "refused"
 
 
@@ -153,7 +141,6 @@ def iam_action(service: str, operation: str) -> str:
 
 
 def explain(refusal: Refusal) -> AwsError:
-    """The error for an answer, with what to do about it."""
     code = _CODE_TAIL.sub("", refusal.code)
     what = f"{refusal.service} {refusal.operation} in {refusal.where}"
     said = f"{code}: {_PASSING.sub('…', refusal.message)}" if refusal.message else code

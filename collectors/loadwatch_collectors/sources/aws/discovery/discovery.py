@@ -132,11 +132,11 @@ PARTS: tuple[Part, ...] = tuple(_parts.values())
 OFTEN_SECONDS = 30.0
 """Parts with roles and counts look this often, so that a failover is seen within a minute."""
 FRESH_SECONDS = 15.0
-"""Who asks for what is known now has these parts read anew when they are older than this."""
+"""Age beyond which these parts are read anew for whoever asks for the current state."""
 LOOK_SECONDS = 120.0
-"""Limit of one look of one part; what is dear and not read by then is read by the next look."""
+"""Limit of one look at one part; expensive details not read by then are left to the next look."""
 _ASKED_SECONDS = 2.0
-"""Who asks waits no longer than this for parts that are read anew."""
+"""Longest wait, for whoever asks, for parts that are read anew."""
 _SHARE = 20.0
 """A look that took long is not repeated before so many times its length: at most a twentieth of the time is spent."""
 _FIRST_BACKOFF = 15.0
@@ -146,8 +146,6 @@ _log: Any = structlog.get_logger("loadwatch.aws")
 
 @dataclass(slots=True)
 class _State:
-    """What is known of one part."""
-
     due: float = 0.0
     asked_due: float = 0.0
     """When it is due for somebody who asks: sooner than by itself, for parts that are read often."""
@@ -193,7 +191,6 @@ class Discovery:
         )
 
     def found(self) -> Found:
-        """What is known now."""
         with self._lock:
             states = list(self._parts.values())
             items = [item for state in states for item in state.items]
@@ -206,12 +203,10 @@ class Discovery:
         )
 
     def errors(self) -> Sequence[tuple[str, AwsError]]:
-        """The parts whose last look failed, each with its error."""
         with self._lock:
             return [(part.name, state.error) for part, state in self._parts.items() if state.error is not None]
 
     def is_fresh(self) -> bool:
-        """Whether nothing is due for somebody who asks."""
         with self._lock:
             return all(self._monotonic() < state.asked_due for state in self._parts.values())
 
@@ -273,7 +268,6 @@ class Discovery:
         )
 
     def _note(self, part: Part, state: _State, error: AwsError | None) -> None:
-        """Log when a part begins to fail and when it works again, not at each look."""
         if error is not None and state.error is None:
             _log.warning("discovery fails; what was known is kept", part=part.name, error=str(error))
         elif error is None and state.error is not None:
@@ -328,11 +322,9 @@ class BackgroundDiscovery:
         return self._discovery.found()
 
     def errors(self) -> Sequence[tuple[str, AwsError]]:
-        """The parts whose last look failed."""
         return self._discovery.errors()
 
     def is_complete(self) -> bool:
-        """Whether every part was looked at."""
         return self._discovery.is_complete()
 
     def close(self) -> None:

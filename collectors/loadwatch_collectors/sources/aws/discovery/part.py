@@ -26,13 +26,10 @@ def matches_tags(wanted: Mapping[str, str], tags: Pairs) -> bool:
 
 
 def has_wildcard(pattern: str) -> bool:
-    """Whether a pattern stands for more than itself."""
     return any(sign in pattern for sign in "*?[")
 
 
 class Selection:
-    """Which presets read a resource, by `presets` and `select` of the configuration."""
-
     def __init__(self, presets: Iterable[PresetFile | PresetKind], select: Mapping[str, SelectSettings]) -> None:
         self._by_kind: dict[str, list[tuple[str, SelectSettings]]] = {}
         self._own: set[str] = set()
@@ -44,7 +41,6 @@ class Selection:
                 self._own.add(preset.kind)
 
     def wants(self, kind: str) -> bool:
-        """Whether any preset reads resources of this kind."""
         return kind in self._by_kind
 
     def has_own(self, kind: str) -> bool:
@@ -56,7 +52,6 @@ class Selection:
         return [dict(chosen.tags) for _, chosen in self._by_kind.get(kind, ()) if chosen.tags]
 
     def presets_of(self, kind: str, names: Sequence[str], tags: Pairs) -> tuple[str, ...]:
-        """The presets that read a resource with these names and tags; empty when none does."""
         return tuple(
             preset
             for preset, chosen in self._by_kind.get(kind, ())
@@ -70,26 +65,19 @@ REMEDY = "Allow {action} in the policy of the agent's role; `loadwatch iam-polic
 
 
 class Permission(NamedTuple):
-    """An action of IAM that a part makes use of, and what is lost without it."""
-
     action: str
     lost: str
 
     def missing(self) -> MissingPrivilege:
-        """The report that it is missing."""
         return MissingPrivilege(permission=self.action, lost=self.lost, remedy=REMEDY.format(action=self.action))
 
 
 class Item(NamedTuple):
-    """One resource with its facts."""
-
     resource: Resource
     facts: tuple[Sample, ...] = ()
 
 
 class Kept(NamedTuple):
-    """An answer that is kept between looks."""
-
     read: float
     value: Any
 
@@ -104,10 +92,9 @@ class Look:
     now: float
     deadline: float
     kept: dict[str, Kept]
-    """Answers of dear calls; those that a whole look did not use are dropped after it."""
+    """Answers of expensive calls; those that a whole look did not use are dropped after it."""
     keep_seconds: float
     lost: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What is lost without an action, by the action."""
     tags: Callable[[str, Sequence[Mapping[str, str]]], Mapping[str, Pairs]] | None = None
     used: set[str] = field(default_factory=set[str])
     """Details of this look, and below those that were read in it."""
@@ -115,22 +102,18 @@ class Look:
     missing: dict[str, MissingPrivilege] = field(default_factory=dict[str, MissingPrivilege])
 
     def pages(self, service: str, operation: str, parameters: Mapping[str, Any] | None = None) -> Iterator[Document]:
-        """All pages of a describe call."""
         return self.client.pages(service, operation, parameters, deadline=self.deadline)
 
     def rows(
         self, service: str, operation: str, key: str, parameters: Mapping[str, Any] | None = None
     ) -> Iterator[Document]:
-        """The entries of a list in all pages of a describe call."""
         for page in self.pages(service, operation, parameters):
             yield from page.get(key) or ()
 
     def call(self, service: str, operation: str, parameters: Mapping[str, Any] | None = None) -> Document:
-        """One answer."""
         return self.client.call(service, operation, parameters, deadline=self.deadline)
 
     def optional(self, read: Callable[[], _T], otherwise: _T) -> _T:
-        """What `read` gives, or `otherwise` and a note where a permission is missing."""
         try:
             return read()
         except ForbiddenError as error:
@@ -138,7 +121,6 @@ class Look:
             return otherwise
 
     def note(self, action: str) -> None:
-        """A permission is missing."""
         lost = self.lost.get(action, "facts about some resources")
         self.missing[action] = Permission(action=action, lost=lost).missing()
 
@@ -167,7 +149,6 @@ class Look:
         return value
 
     def is_late(self) -> bool:
-        """Whether the time for this look is over."""
         return time.monotonic() > self.deadline
 
     def choose(self, kind: str, names: Sequence[str], arn: str, tags: Pairs | None) -> tuple[str, ...]:
@@ -182,15 +163,12 @@ class Look:
         return self.selection.presets_of(kind, (*names, arn), tags)
 
     def forget_unused(self) -> None:
-        """Drop the details of what is not there any more."""
         for key in self.kept.keys() - self.used:
             del self.kept[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One service: which kinds of resources it finds, how often it looks, and which permissions it makes use of."""
-
     name: str
     kinds: tuple[str, ...]
     read: Callable[[Look], Iterable[Item]]

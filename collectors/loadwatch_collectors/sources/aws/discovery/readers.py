@@ -27,7 +27,6 @@ from loadwatch_collectors.sources.aws.model import Pairs, Resource
 
 
 def search(expression: str, document: Any) -> Any:
-    """What an expression of JMESPath finds in a document."""
     from loadwatch_collectors.sources.aws.discovery import expressions  # The base install lacks JMESPath.
 
     return expressions.search(expression, document)
@@ -42,7 +41,6 @@ class Kind:
     names: str
     dimensions: Mapping[str, str]
     info: Mapping[str, Mapping[str, str]]
-    """Labels by name, of each info series."""
     tags: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict[str, str])
     numbers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -59,12 +57,10 @@ class Kind:
                     yield where | row | part
 
     def items(self, look: Look, row: Document) -> Iterator[Item]:
-        """The resource of a row where it is chosen."""
         if presets := self.choose(look, row):
             yield self.item(look, row, presets)
 
     def choose(self, look: Look, row: Document) -> tuple[str, ...]:
-        """The presets that read the resource of a row."""
         names: Sequence[str | None] = search(self.names, row)
         arn = search(self.arn, row)
         if not arn:
@@ -72,7 +68,6 @@ class Kind:
         return look.choose(self.name, [name for name in names if name], arn, self._tags(row))
 
     def item(self, look: Look, row: Document, presets: tuple[str, ...]) -> Item:
-        """The resource of a row with its facts."""
         place, arn = look.place, search(self.arn, row)
         dimensions = tuple((name, text) for name, text in _found(self.dimensions, row).items() if text)
         return Item(
@@ -101,7 +96,7 @@ class Kind:
 
 
 def read_lists(look: Look, kinds: Mapping[str, Kind]) -> Iterator[Item]:
-    """What a service lists that needs no more than `services.yml`."""
+    """Read the kinds of a service that needs no code beyond `services.yml`."""
     for kind in kinds.values():
         for row in kind.rows(look):
             yield from kind.items(look, row)
@@ -129,7 +124,6 @@ _ARNS_OF_A_PAGE = 100
 
 
 def read_elb(look: Look, kinds: Mapping[str, Kind]) -> Iterator[Item]:
-    """Application and network load balancers with their timeouts, then target groups with the health of targets."""
     chosen: set[str] = set()
     for row in look.rows("elbv2", "describe_load_balancers", "LoadBalancers", {"PageSize": 400}):
         name, arn = _BALANCER_KINDS.get(row.get("Type", ""), ""), row["LoadBalancerArn"]
@@ -194,7 +188,6 @@ def _target_health(look: Look, arn: str, name: str) -> tuple[Sample, ...]:
 
 
 def read_ecs(look: Look, kinds: Mapping[str, Kind]) -> Iterator[Item]:
-    """Clusters, and the services of each."""
     arns: list[Any] = list(look.rows("ecs", "list_clusters", "clusterArns"))
     described = look.optional(lambda: _describe_clusters(look, arns), dict[str, Document]())
     for arn in arns:
@@ -229,7 +222,6 @@ def _services(look: Look, cluster: str) -> Iterator[Document]:
 
 
 def read_proxies(look: Look, kinds: Mapping[str, Kind]) -> Iterator[Item]:
-    """Proxies with what their pools may take, and whether their databases answer."""
     kind = kinds["rds_proxy"]
     for row in kind.rows(look):
         if presets := kind.choose(look, row):
@@ -237,7 +229,7 @@ def read_proxies(look: Look, kinds: Mapping[str, Kind]) -> Iterator[Item]:
 
 
 def _pool(look: Look, name: str) -> dict[str, Document]:
-    """Its target group is one; RDS makes no further ones. Its InitQuery may hold secrets and is not looked at."""
+    """Read a proxy's only target group; its InitQuery may hold secrets and is not looked at."""
     parameters = {"DBProxyName": name, "MaxRecords": 100}
 
     def read() -> Document:
@@ -258,7 +250,7 @@ def _targets(look: Look, row: Document) -> dict[str, Any]:
 
 
 def describe_targets(targets: Sequence[Document]) -> dict[str, Any]:
-    """The databases behind a proxy; a cluster that it follows is none by itself."""
+    """Describe the databases behind a proxy; a tracked cluster does not count as one."""
     members = [target for target in targets if target.get("Type") != "TRACKED_CLUSTER"]
     names = {target.get("RdsResourceId") or target.get("TrackedClusterId") or "" for target in targets}
     return {
@@ -269,7 +261,6 @@ def describe_targets(targets: Sequence[Document]) -> dict[str, Any]:
 
 
 def read_elasticache(look: Look, kinds: Mapping[str, Kind]) -> Iterator[Item]:
-    """Nodes of Redis, Valkey and Memcached with their role."""
     kind = kinds["elasticache"]
     roles = look.optional(lambda: _roles(look), dict[str, str]())
     for row in kind.rows(look):
@@ -331,7 +322,6 @@ def evaluate(text: str, variables: Mapping[str, float]) -> int:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a parameter's text is more than a number."""
     return not re.fullmatch(r"\s*\d+\s*", text)
 
 

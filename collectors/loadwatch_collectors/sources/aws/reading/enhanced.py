@@ -34,7 +34,7 @@ PAUSE_MS = 25_000
 STREAMS = 100
 """Streams of one FilterLogEvents request (CloudWatch Logs' limit)."""
 LONG_MS = 900_000
-"""What is older and cannot be read within a poll is left, or newer entries would never be reached."""
+"""Older entries that a poll cannot read are skipped, or newer ones would never be reached."""
 ABSENT_MS = 600_000
 """How long a stream that is not there is left alone."""
 MAX_PAGES = 200
@@ -92,7 +92,6 @@ class EnhancedReader:
 
     @property
     def remembered(self) -> int:
-        """How many entries it has to remember as sent."""
         return sum(len(times) for times in self._seen.values())
 
     def _read_streams(

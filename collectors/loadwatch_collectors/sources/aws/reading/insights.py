@@ -81,7 +81,6 @@ class History:
         }
 
     def span(self, period_ms: int) -> "Span | None":
-        """From the oldest known point's beginning to the newest one's end; None when there is none."""
         known = [index for index, value in enumerate(self._values) if value == value]
         if not known:
             return None
@@ -100,7 +99,6 @@ class Span(NamedTuple):
 
 
 def join_spans(spans: Iterable[Span | None]) -> Span | None:
-    """From the first beginning to the last end; None when there is no span at all."""
     known = [span for span in spans if span is not None]
     if not known:
         return None
@@ -108,9 +106,9 @@ def join_spans(spans: Iterable[Span | None]) -> Span | None:
 
 
 MOST_SIGNS = 200
-"""Of a statement that is kept; enough to know it by. It is a label, and each one of a database is stored once."""
+"""Characters kept of a statement: enough to identify it, as each one is stored as a label."""
 _READ_SIGNS = 2_000
-"""More than Performance Insights gives (500 bytes); what an answer has beyond is not even looked at."""
+"""More than Performance Insights returns (500 bytes); the rest of a text is not scanned."""
 
 # Tried from left to right at each place. What begins and does not end is cut off: its end is unknown, not its nature.
 _TOKEN = re.compile(
@@ -162,9 +160,9 @@ MAX_PAGES = 50
 ACTION = "pi:GetResourceMetrics"
 _POLL_SECONDS = 60.0
 _STATEMENT = ".statement"
-"""How dimensions end whose values are texts of SQL."""
+"""Suffix of the dimensions whose values are SQL text."""
 _MOST_SIGNS = 500
-"""Of any other dimension's value; AWS gives no more."""
+"""Characters kept of any other dimension's value; AWS returns no more."""
 
 
 class PiPoint(NamedTuple):
@@ -199,7 +197,6 @@ class InsightsReader:
         self._memories: dict[tuple[str, str], _Memory] = {}
 
     def loads(self, resources: Iterable[Resource]) -> list[Load]:
-        """The requests that it makes for these resources."""
         return [
             Load(task.preset.name, task.preset.priority, "insights", max(task.preset.period, _POLL_SECONDS), 1)
             for task in side_tasks(READER, resources, self._presets)

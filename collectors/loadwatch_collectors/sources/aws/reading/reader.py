@@ -55,7 +55,6 @@ class Arrivals:
         self._floors: dict[str, int] = {}
 
     def note(self, namespace: str, newest_ms: int) -> None:
-        """A point that ends then was delivered."""
         self.newest_ms[namespace] = max(self.newest_ms.get(namespace, 0), newest_ms)
 
     def end_poll(self, now_ms: int) -> None:
@@ -85,7 +84,7 @@ MOST_SEARCHES = 60
 REFUSED_SECONDS = 1_800.0
 """How long a metric is left alone that CloudWatch does not accept."""
 AGING_MS = 300_000
-"""Who waits so long, since a poll has no time for all, is as urgent as the next priority."""
+"""A metric that has waited this long is as urgent as one of the next higher priority."""
 _NOT_ACCEPTED = frozenset(
     ["ValidationError", "InvalidParameterValue", "InvalidParameterCombination", "MissingParameter"]
     + [f"{word}Exception" for word in ("InvalidParameterValue", "InvalidParameterCombination")]
@@ -111,7 +110,6 @@ class Reading:
     metrics_requested: Counter[str] = field(default_factory=Counter[str])
     """By preset; every repetition counts, since CloudWatch bills it."""
     metrics_repeated: int = 0
-    """How many of them were repetitions in the same poll."""
     missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
     unread: int = 0
     """Metrics that were due and are not read whole; they are asked for again at the next poll."""
@@ -137,8 +135,6 @@ class _Memory:
 
 
 class PlaceReader:
-    """The memory and the pace of one account in one region."""
-
     def __init__(
         self,
         client: AwsClient,
@@ -161,7 +157,6 @@ class PlaceReader:
 
     @property
     def newest_ms(self) -> Mapping[str, int]:
-        """End of the newest point that was delivered, by namespace."""
         return self._delivery.newest_ms
 
     def read(self, wanted: Sequence[WantedMetric], now_ms: int, deadline: float) -> Reading:
@@ -190,7 +185,7 @@ class PlaceReader:
         return reading
 
     def _urgency(self, metric: WantedMetric, window: Window) -> tuple[int, int]:
-        """What comes first: by priority, where nobody has been waiting for long."""
+        """Sort key: by priority, which rises while a metric waits for its turn."""
         memory = self._memory(metric)
         since_ms = memory.asked_to_ms or memory.read_to_ms or window.end_ms
         waited_ms = max(0, window.end_ms - since_ms - window.period_ms * metric.every)
@@ -283,7 +278,6 @@ class PlaceReader:
         return answers
 
     def _ask(self, batch: DataQueries, deadline: float, reading: Reading) -> MetricDataResult:
-        """One batch with all its pages."""
         answer = MetricDataResult(batch)
         token = ""
         seen: set[str] = set()

@@ -24,7 +24,6 @@ class SideReading:
     errors: list[AwsError] = field(default_factory=list[AwsError])
 
     def note_missing(self, action: str, what: str, instances: int) -> None:
-        """A permission is missing, and with it something of so many instances."""
         lost = f"{what} of {instances} instance{'' if instances == 1 else 's'}"
         self.missing.append(Permission(action, lost).missing())
 
@@ -54,15 +53,12 @@ def pages_by_token(
 
 
 class SideTask(NamedTuple):
-    """One preset of one resource."""
-
     preset: PresetFile
     resource: Resource
     resource_id: str
 
 
 def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str, PresetFile]) -> list[SideTask]:
-    """The presets of a reader for each resource that they are meant for."""
     own = [preset for preset in presets.values() if preset.reader == reader]
     tasks: list[SideTask] = []
     for resource in resources:
@@ -79,7 +75,6 @@ def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str,
 
 
 def side_labels(resource: Resource) -> Labels:
-    """The labels of a resource's series, as `iam.make_labels` gives them to those of CloudWatch."""
     place = resource.place
     own = [(dimension_label(name), value) for name, value in resource.dimensions if name == "DBInstanceIdentifier"]
     own += [("account_id", place.account_id), ("name", resource.name), ("region", place.region)]

@@ -25,7 +25,6 @@ class Window(NamedTuple):
 
     @property
     def points(self) -> int:
-        """How many points it can hold."""
         return (self.end_ms - self.start_ms) // self.period_ms
 
 
@@ -48,7 +47,6 @@ def make_window(now_ms: int, *, period_ms: int, delay_ms: int, reread_ms: int, k
 
 
 def reread_from(known_to_ms: int, period_ms: int, reread_ms: int) -> int:
-    """Where a window begins; what lies before is not asked for again."""
     return align_down(known_to_ms - max(reread_ms, period_ms), period_ms)
 
 
@@ -77,11 +75,9 @@ class DataQueries(NamedTuple):
 
 
 Question = tuple[WantedMetric, Sequence[int]]
-"""A metric and the indexes of the statistics that are asked for."""
 
 
 def make_batches(wanted: Iterable[tuple[WantedMetric, Window]]) -> list[DataQueries]:
-    """Batches that ask for every statistic of each metric in its window."""
     by_window: dict[Window, list[Question]] = {}
     for metric, window in wanted:
         by_window.setdefault(window, []).append((metric, range(len(metric.statistics))))
@@ -164,9 +160,7 @@ class MetricDataResult:
                 self._states[index] = status
 
     def state(self, index: int) -> str:
-        """The completion state of a query, by what has come so far."""
         return self._states[index] or PARTIAL
 
     def open_queries(self) -> Sequence[int]:
-        """Queries that are worth asking again."""
         return [index for index in range(len(self._states)) if self.state(index) in (PARTIAL, INTERNAL)]

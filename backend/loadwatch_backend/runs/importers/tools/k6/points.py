@@ -68,8 +68,6 @@ class _Held:
 
 
 class Points:
-    """Takes points in the order of the file and hands requests to the sink."""
-
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._rows = sink.rows()
@@ -179,13 +177,12 @@ class Points:
             self._user_times, self._user_counts = [], []
 
     def release_all(self) -> None:
-        """At the end of a file: the users of the next one are others."""
+        """Hands over the requests still held at the end of a file: the next one has other users."""
         for held in self._held.values():
             self._release(held)
         self._held.clear()
 
     def close(self, *, damaged: bool) -> None:
-        """The remarks on the whole file."""
         self.flush_users()
         self.release_all()
         self._rows.flush()
@@ -274,7 +271,7 @@ def _read_csv_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Po
 
 
 class _Fields:
-    """Where the tags are; an absent column is the empty text that is put behind each row."""
+    """Positions of the tags; an absent column is -1, the empty text that is appended to each row."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         def at(name: str) -> int:
@@ -285,7 +282,6 @@ class _Fields:
         self._name, self._url, self._method, self._check = at("name"), at("url"), at("method"), at("check")
 
     def take(self, row: list[str], points: Points) -> None:
-        """One wanted row."""
         row.append("")
         user = _user(row[self._metadata])
         metric = row[0]
@@ -355,14 +351,11 @@ def _read_json(part: Part, points: Points, seen: "Seen", damages: Damages) -> No
 
 
 class Seen:
-    """What the definitions of metrics tell."""
-
     def __init__(self) -> None:
         self.thresholds: dict[str, str] = {}
         self.protocols: set[str] = set()
 
     def metric(self, definition: object) -> None:
-        """A line of type Metric."""
         data = mapping(mapping(definition).get("data"))
         name = str(data.get("name", ""))
         if name in OTHER_PROTOCOLS:
@@ -375,7 +368,6 @@ class Seen:
                 self.thresholds[str(submetric.get("name"))] = orjson.dumps(submetric["thresholds"]).decode()
 
     def remark(self, sink: Sink) -> None:
-        """Says what is not shown."""
         if self.thresholds:
             listed = "; ".join(f"{name} {expressions}" for name, expressions in list(self.thresholds.items())[:10])
             sink.remark("k6-thresholds", listed=listed)

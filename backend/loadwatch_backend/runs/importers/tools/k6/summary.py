@@ -48,7 +48,7 @@ class Summary:
 
 
 def parse_summary(document: Mapping[str, Any]) -> Summary:
-    """Whichever of the three it is."""
+    """Parses any of the three formats, told apart by their structure."""
     if "results" in document:
         return _machine(document)
     metrics = {name: mapping(metric) for name, metric in mapping(document.get("metrics")).items()}
