@@ -10,8 +10,14 @@ import pytest
 from tests.run_cli import STARTED
 
 # A background job of a shell without job control ignores interrupts, and so would every command started from here.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the module that waits for an engine for minutes: at the end it would run alone."""
+    items.sort(key=lambda item: item.path.stem != "test_store_migrate")
 
 
 def pytest_collection_finish() -> None:
