@@ -161,7 +161,7 @@ class Source:
     """One kind of source, as the registry lists it.
 
     `settings` is a frozen keyword-only dataclass whose fields are the keys allowed in the target's block of
-    loadwatch.yml; its docstring and field metadata (`help`) make the reference. `build` makes a collector from it.
+    loadwatch.yml; their metadata (`help`) makes the reference. `build` makes a collector from it.
     `timeout_seconds` is the default for one `collect`.
     """
 

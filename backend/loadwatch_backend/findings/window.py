@@ -30,13 +30,13 @@ LATE_INTERVALS = 2.5
 """A value is the present one until its successor is this many intervals late."""
 LEAST_HELD_MS = 3_000
 LONGEST_BRIDGE_MS = 120_000
+"""A longer gap in a counter is not bridged: too much can have happened in it."""
 LEAST_CHANGE = 0.5
 """By less a setting does not change: limits are whole numbers, and the start of a process is read a little unevenly."""
 CHANGED_SECONDS = 5.0
 """So long an episode has to go on after a change of a setting to be one of its own."""
 APART_MS = 60_000
 """Episodes that are further apart than this are separate, unless a run covers both."""
-"""A longer gap in a counter is not bridged: too much can have happened in it."""
 
 
 @dataclass(frozen=True, slots=True)

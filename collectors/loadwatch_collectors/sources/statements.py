@@ -1,6 +1,7 @@
 """Counting statements of any database: sums that begin anew, and the series that are made of them."""
 
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -483,5 +484,5 @@ class StatementsCollector(Collector):
         """The error as it is told until the server is asked again; None where that is at the next tick."""
         return error
 
-    def _read(self) -> list[Sample]:
-        raise NotImplementedError
+    @abstractmethod
+    def _read(self) -> list[Sample]: ...

@@ -1,6 +1,7 @@
 """What sources keep open between readings: closed for good from any thread, and dialled anew once where it was lost."""
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -10,7 +11,7 @@ from loadwatch_collectors.errors import CollectorError
 _T = TypeVar("_T")
 
 
-class KeptConnection:
+class KeptConnection(ABC):
     """A connection that one thread uses at a time, and any thread may close."""
 
     def __init__(self, closed: str) -> None:
@@ -46,12 +47,12 @@ class KeptConnection:
                 if self._closed.is_set():
                     self._end()
 
+    @abstractmethod
     def _wake(self) -> None:
         """Let the use under way fail soon."""
-        raise NotImplementedError
 
-    def _end(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _end(self) -> None: ...
 
 
 class KeptSession(KeptConnection):
@@ -74,19 +75,19 @@ class KeptSession(KeptConnection):
                     kept = False
 
     @property
-    def _errors(self) -> type[Exception]:
-        raise NotImplementedError
+    @abstractmethod
+    def _errors(self) -> type[Exception]: ...
 
     @property
-    def _is_open(self) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _is_open(self) -> bool: ...
 
     @property
-    def _is_late(self) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def _is_late(self) -> bool: ...
 
-    def _attempt(self, work: Callable[[], _T]) -> _T:
-        raise NotImplementedError
+    @abstractmethod
+    def _attempt(self, work: Callable[[], _T]) -> _T: ...
 
-    def _describe(self, error: Exception) -> CollectorError:
-        raise NotImplementedError
+    @abstractmethod
+    def _describe(self, error: Exception) -> CollectorError: ...

@@ -1,8 +1,6 @@
 """`loadwatch store migrate`: what the embedded store holds, to a second engine."""
 
-import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -87,7 +85,7 @@ def migrate(
                 Connection(remote),
                 request_samples=remote.request_samples,
                 patience_seconds=patience,
-                tell=_Screen.tell,
+                tell=partial(echo, err=True),
                 clock=system_clock,
             )
             target.check()
@@ -127,7 +125,7 @@ def _send(
         skip_refused=skip_refused,
         ask_all=ask_all,
         settle=partial(_settle, file.path),
-        watch=_Screen("sent").show,
+        watch=_Progress("sent").show,
         now_ms=system_clock(),
     )
     _keep_metadata(directory, source)
@@ -137,7 +135,7 @@ def _send(
     already = f"; {state.present:,} were there already" if state.present else ""
     refused = f"; {state.refused:,} were refused and left out" if state.refused else ""
     rate = f", {sent:,} of them now, {sent / seconds:,.0f} a second" if sent else ""
-    _Screen.tell(f"{state.sent:,} samples sent to {job.name}{rate}{already}{refused}")
+    echo(f"{state.sent:,} samples sent to {job.name}{rate}{already}{refused}", err=True)
 
 
 def _settle(path: Path) -> None:
@@ -162,14 +160,13 @@ def _keep_metadata(directory: Path, source: StoredHours) -> None:
 
 def _count(target: Target, name: str, source: StoredHours, patience_seconds: float) -> None:
     shown_from = time.monotonic() + patience_seconds
-    screen = _Screen("counted")
-    counts = count_all(source, target, screen.show, settled=lambda: time.monotonic() >= shown_from)
+    counts = count_all(source, target, _Progress("counted").show, settled=lambda: time.monotonic() >= shown_from)
     for (hour_ms, metric), count in list(counts.missing.items())[:_SHOWN_LINES]:
         echo(f"{metric} {hour_text(hour_ms)}: {count:,} samples missing")
     if len(counts.missing) > _SHOWN_LINES:
         echo(f"and {len(counts.missing) - _SHOWN_LINES:,} metrics and hours more")
     if counts.nan:
-        _Screen.tell(f"{counts.nan:,} stale markers and other NaN were not counted: engines need not show them")
+        echo(f"{counts.nan:,} stale markers and other NaN were not counted: engines need not show them", err=True)
     if counts.missing:
         raise click.ClickException(
             f"{counts.missing.total():,} of {counts.samples:,} samples are missing in {name}. Where the oldest"
@@ -179,34 +176,20 @@ def _count(target: Target, name: str, source: StoredHours, patience_seconds: flo
     echo(f"all {counts.samples:,} samples of {counts.hours:,} hours are in {name}")
 
 
-class _Screen:
-    """Progress on standard error: one line that is written over on a terminal, else one each ten seconds."""
+class _Progress:
+    """A line on standard error each ten seconds."""
 
-    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, what: str) -> None:
         self._what = what
-        self._clock = clock
-        self._begun = clock()
+        self._begun = self._next = time.monotonic()
         self._begun_with: int | None = None
-        self._next = self._begun
 
     def show(self, hour_ms: int, done: int, total: int) -> None:
         if self._begun_with is None:
             self._begun_with = done
-        now = self._clock()
-        if now < self._next:
-            return
-        terminal = sys.stderr.isatty()
-        self._next = now + (0.5 if terminal else 10.0)
-        line = progress_line(
-            hour_ms=hour_ms, done=done, total=total, seconds=now - self._begun, begun_with=self._begun_with
-        )
-        if terminal:
-            click.echo(f"\r\x1b[K{self._what} {line}", err=True, nl=False)  # noqa: TID251 - our own figures
-        else:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + 10.0
+            seconds, with_ = now - self._begun, self._begun_with
+            line = progress_line(hour_ms=hour_ms, done=done, total=total, seconds=seconds, begun_with=with_)
             echo(f"{self._what} {line}", err=True)
-
-    @staticmethod
-    def tell(text: str) -> None:
-        if sys.stderr.isatty():
-            click.echo("\r\x1b[K", err=True, nl=False)  # noqa: TID251 - over the line of figures
-        echo(text, err=True)

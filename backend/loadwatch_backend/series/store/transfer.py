@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 from loadwatch_formats.backoff import backoff_seconds
+from loadwatch_formats.numbers import format_duration
 
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
@@ -37,18 +38,8 @@ def progress_line(*, hour_ms: int, done: int, total: int, seconds: float, begun_
     """How far it is, how fast, and for how long still; `begun_with` of the `done` samples were done before."""
     rate = (done - begun_with) / seconds if seconds > 0 else 0.0
     share = 100 * done / total if total else 100.0
-    left = f"about {duration((total - done) / rate)} left" if rate > 0 else "time left unknown"
+    left = f"about {format_duration((total - done) / rate)} left" if rate > 0 else "time left unknown"
     return f"{hour_text(hour_ms)}: {done:,} of {total:,} samples ({share:.1f} %), {rate:,.0f} a second, {left}"
-
-
-def duration(seconds: float) -> str:
-    """In its two largest units."""
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3_600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3_600} h {whole % 3_600 // 60} min"
 
 
 def hour_text(hour_ms: int) -> str:
