@@ -8,6 +8,7 @@ from loadwatch_backend.runs.registry.tables import ActionScoreRow
 from loadwatch_backend.runs.reviews.repository import read_scores
 
 from backend.tests.runs.sending import imported, vegeta_csv
+from backend.tests.store.prometheus.engines import wait_for
 
 NOW_MS = 1_768_550_400_000
 TODAY = "2026-01-16"
@@ -143,7 +144,13 @@ def test_a_score_follows_the_figures_of_its_run(server: Any):
     assert server.client.patch(f"/api/runs/{second}", json=window).status_code == 200
     # What the review says by now is not what was scored.
     write(server, first, 1, action("a", expected="requests>1"))
-    server.services.runs.scorer.tick()
+
+    def is_scored_anew() -> bool:
+        # The run's new window may still be under analysis.
+        server.services.runs.scorer.tick()
+        return review(server, second)["scored"][0]["actual"] != 360
+
+    wait_for("the new score", is_scored_anew)
     (score,) = review(server, second)["scored"]
     assert (score["expected"], score["actual"], score["window"], score["state"]) == (
         "requests>300",
