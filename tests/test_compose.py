@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 import yaml
 from loadwatch_backend.access.principal import Role
-from loadwatch_backend.access.tokens import hash_token, match_token, parse_tokens
+from loadwatch_backend.access.token_file import hash_token, match_token, parse_tokens
 from loadwatch_backend.core.settings import known_variables
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.settings_loader import read_document

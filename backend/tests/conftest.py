@@ -20,7 +20,8 @@ import uvicorn
 import uvloop
 from fastapi import FastAPI
 from loadwatch_backend.app.application import create_app
-from loadwatch_backend.app.commands.server import Server, bind
+from loadwatch_backend.app.commands.server import Server
+from loadwatch_backend.app.commands.start import bind
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.core.addresses import ListenAddress
 from loadwatch_backend.core.database.relational import default_url, open_relational

@@ -75,3 +75,7 @@ def new_id() -> str:
 def hash_secret(secret: str) -> str:
     """What is kept of a random secret; there is nothing to guess, so a plain SHA-256 is enough."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def setup_link(base: str, secret: str) -> str:
+    return f"{base.rstrip('/')}/setup#{secret}"

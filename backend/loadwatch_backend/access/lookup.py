@@ -17,7 +17,7 @@ from loadwatch_backend.access.repository import (
     touch_session,
     touch_token,
 )
-from loadwatch_backend.access.tokens import TokenFile, hash_token, match_token, principal_of
+from loadwatch_backend.access.token_file import TokenFile, hash_token, match_token, principal_of
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.outages import DatabaseError
 from loadwatch_backend.core.database.relational import Relational

@@ -16,7 +16,7 @@ from loadwatch_backend.access.principal import LOCAL, Access, Principal, Scope
 from loadwatch_backend.access.repository import any_administrator, end_session_by_secret, open_session, owner_of
 from loadwatch_backend.access.schemas import LoginWays, SessionOut, principal_out
 from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
-from loadwatch_backend.access.tokens import TokenFile
+from loadwatch_backend.access.token_file import TokenFile
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational
 from loadwatch_backend.core.errors import UnauthorizedError

@@ -18,7 +18,8 @@ from loadwatch_backend.access.sign_in.oidc_sign_in import OidcSignIn
 from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
 from loadwatch_backend.access.sign_in.sign_in import SignInService
-from loadwatch_backend.access.tokens import TokenFile, TokenService
+from loadwatch_backend.access.token_file import TokenFile
+from loadwatch_backend.access.tokens import TokenService
 from loadwatch_backend.access.users.service import UserService
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational

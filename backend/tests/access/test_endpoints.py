@@ -8,7 +8,7 @@ import httpx
 import pytest
 from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.repository import IDLE_MS
-from loadwatch_backend.access.tokens import TokenFile
+from loadwatch_backend.access.token_file import TokenFile
 
 NOW = datetime(2026, 1, 16, 8, tzinfo=UTC)
 

@@ -16,7 +16,8 @@ from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.sign_in.sign_in import SetupLinkError, begin_setup, use_setup
 from loadwatch_backend.access.tables import ApiTokenRow, AuditRow, SetupRow, UserRow, UserSessionRow
-from loadwatch_backend.access.tokens import TokenFile, TokenService
+from loadwatch_backend.access.token_file import TokenFile
+from loadwatch_backend.access.tokens import TokenService
 from loadwatch_backend.access.users.service import LastAdministratorError, UserService
 from loadwatch_backend.core.database.relational import Relational, open_relational
 from sqlalchemy import delete

@@ -7,7 +7,8 @@ from contextlib import suppress
 import pytest
 import uvicorn
 import uvloop
-from loadwatch_backend.app.commands.server import Server, bind
+from loadwatch_backend.app.commands.server import Server
+from loadwatch_backend.app.commands.start import bind
 from loadwatch_backend.core.addresses import ListenAddress
 from starlette.applications import Starlette
 

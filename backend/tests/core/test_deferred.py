@@ -26,11 +26,16 @@ def test_a_library_that_is_not_installed_shows_at_its_first_use() -> None:
         _ = Deferred("no_such_library").anything
 
 
-def test_a_server_starts_without_them() -> None:
+@pytest.mark.parametrize(
+    ("command", "libraries"),
+    [("server", LARGE), ("up", (*LARGE, "duckdb", "fastapi", "numpy", "sqlalchemy"))],
+    ids=["server", "up, which waits for a server and an agent"],
+)
+def test_a_command_starts_without_what_it_does_not_use(command: str, libraries: tuple[str, ...]) -> None:
     script = f"""if True:
         import sys
-        import loadwatch_backend.app.commands.server
-        print([name for name in {LARGE} if name in sys.modules])
+        import loadwatch_backend.app.commands.{command}
+        print([name for name in {libraries} if name in sys.modules])
     """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

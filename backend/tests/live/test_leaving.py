@@ -10,7 +10,7 @@ import httpx
 import pytest
 from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.schemas import UserPatch
-from loadwatch_backend.access.tokens import TokenFile
+from loadwatch_backend.access.token_file import TokenFile
 
 from backend.tests.access.people import Town, town
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from loadwatch_backend.access.sign_in.sign_in import seal, unseal
-from loadwatch_backend.access.tokens import TokenFileError, hash_token, match_token, parse_tokens
+from loadwatch_backend.access.token_file import TokenFileError, hash_token, match_token, parse_tokens
 from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
 from loadwatch_backend.alerting.notify.file.matchers import MatcherError, parse_matchers
 from loadwatch_backend.alerting.notify.record import ConfigurationError

@@ -58,7 +58,6 @@ from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, UnauthorizedError
 
 VALID_MS = 24 * 3600_000
-PAGE = "/setup"
 
 
 class SetupLinkError(ForbiddenError, code="setup-link", title="The link does not hold"):
@@ -89,10 +88,6 @@ def use_setup(session: Session, secret: str, now_ms: int) -> None:
             "This link is wrong, used, or over. While there is no administrator, each start of the server logs a new "
             "one; `loadwatch user create --role admin --name NAME` makes an administrator too."
         )
-
-
-def setup_link(base: str, secret: str) -> str:
-    return f"{base.rstrip('/')}{PAGE}#{secret}"
 
 
 def seal(key: bytes, purpose: str, document: Mapping[str, Any], end_ms: int) -> str:

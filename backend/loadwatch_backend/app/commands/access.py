@@ -18,8 +18,10 @@ from loadwatch_backend.access.audit import AuditEvent, AuditLog
 from loadwatch_backend.access.principal import LOCAL, SCOPES_OF, Role, Scope
 from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.sign_in.passwords import Passwords
-from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenService
+from loadwatch_backend.access.token_file import TokenFile, TokenFileError
+from loadwatch_backend.access.tokens import TokenService
 from loadwatch_backend.access.users.service import UserService
+from loadwatch_backend.app.commands.start import data_option
 from loadwatch_backend.core.clock import system_clock
 from loadwatch_backend.core.data_directory import open_data_directory
 from loadwatch_backend.core.database.relational import Relational, RelationalError, default_url, open_relational
@@ -30,9 +32,6 @@ from loadwatch_backend.core.settings import Settings, SettingsError, load_settin
 DAY_MS = 86_400_000
 PEOPLE = [Role.VIEWER.value, Role.EDITOR.value, Role.ADMIN.value]
 
-data_option = click.option(
-    "--data", type=click.Path(path_type=Path, file_okay=False), help="Instead of LOADWATCH_DATA."
-)
 token_file_option = click.option(
     "--token-file",
     "token_file",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_backend.access.principal import Role
-from loadwatch_backend.access.tokens import (
+from loadwatch_backend.access.token_file import (
     TokenFile,
     TokenFileError,
     format_tokens,
