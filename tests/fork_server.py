@@ -63,14 +63,18 @@ class ForkedLoadwatch(subprocess.Popen[Any]):
 
 
 def run_forked(
-    *arguments: str, environment: Mapping[str, str], stdin: str = "", seconds: float = 180
+    *arguments: object,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+    stdin: bytes = b"",
+    seconds: float = 300,
 ) -> "subprocess.CompletedProcess[str]":
     """As `subprocess.run` of `loadwatch` with these arguments, of which the output is kept."""
     pipe = subprocess.PIPE
-    command = [str(Path(sys.executable).with_name("loadwatch")), *arguments]
-    with ForkedLoadwatch(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    command = [str(Path(sys.executable).with_name("loadwatch")), *map(str, arguments)]
+    with ForkedLoadwatch(command, env=environment, cwd=directory, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:
-            output, errors = process.communicate(stdin, seconds)
+            output, errors = (text.decode("utf-8", "replace") for text in process.communicate(stdin, seconds))
         except BaseException:
             process.kill()
             raise

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.fork_server import ForkedLoadwatch, run_forked
 from tests.serving import LOADWATCH
 
 ROOT = Path(__file__).parents[1]
@@ -50,23 +51,14 @@ class Cli:
         return {**os.environ, **own, **self.environment}
 
     def __call__(self, *arguments: str, stdin: bytes = b"", seconds: float = 300) -> "subprocess.CompletedProcess[str]":
-        done = subprocess.run(
-            [str(LOADWATCH), *arguments],
-            env=self.environ(),
-            cwd=self.directory,
-            input=stdin,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+        return run_forked(
+            *arguments, environment=self.environ(), directory=self.directory, stdin=stdin, seconds=seconds
         )
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         """Begin a command and come back at once."""
         with (self.directory / "stderr").open("ab") as errors:
-            process = subprocess.Popen(
+            process = ForkedLoadwatch(
                 [str(LOADWATCH), *arguments],
                 env=self.environ(),
                 cwd=self.directory,

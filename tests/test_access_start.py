@@ -69,7 +69,7 @@ def started(*arguments: str, **environment: str) -> Generator[Process]:
 
 
 def run(*arguments: str, stdin: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
-    return run_forked(*arguments, environment={**OWN, **environment}, stdin=stdin, seconds=SECONDS)
+    return run_forked(*arguments, environment={**OWN, **environment}, stdin=stdin.encode(), seconds=SECONDS)
 
 
 LINK = r'"link": "(http://[^"]+/setup#[\w-]{43})"'

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fork_server import run_forked
 from tests.serving import LOADWATCH, free_port, wait_until_answers
 
 GUIDE = (Path(__file__).resolve().parent.parent / "docs" / "guide" / "alerts.md").read_text(encoding="utf-8")
@@ -102,5 +103,5 @@ def test_commands_print_what_the_guide_says(block: str, tmp_path: Path) -> None:
     (tmp_path / "first-rules.yml").write_text(blocks("yaml")[1], encoding="utf-8")
     lines = block.splitlines()
     command = next(line for line in lines if line.startswith("$ loadwatch")).split()[2:]
-    done = subprocess.run([LOADWATCH, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run_forked(*command, directory=tmp_path)
     assert (done.returncode, done.stdout.strip()) == (0, lines[-1]), done.stderr

@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Generator, Iterator
@@ -15,6 +14,7 @@ import pytest
 
 from collectors.tests.sources.aws import aws_world
 from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, MotoServer, running_moto
+from tests.fork_server import ForkedLoadwatch
 from tests.serving import LOADWATCH, RealServer
 
 FAILOVER = "Failover of the Aurora cluster shop: writer is shop-2, was shop-1."
@@ -57,7 +57,7 @@ targets:
     )
     with (folder / "agent.log").open("wb") as log:
         command = [str(LOADWATCH), "agent", "--config", str(config)]
-        agent = subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}, stdout=log, stderr=log)
+        agent = ForkedLoadwatch(command, env={**os.environ, **ENVIRONMENT}, stdout=log, stderr=log)
         try:
             yield
         finally:

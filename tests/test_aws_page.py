@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from loadwatch_collectors.sources.aws.presets import load_presets, preset_files
 from collectors.tests.sources.aws import aws_world
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import AwsRequest, running_proxy
 from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, MotoServer, running_moto
+from tests.fork_server import ForkedLoadwatch
 from tests.serving import LOADWATCH, RealServer
 
 MINUTE_MS = 60_000
@@ -105,7 +105,7 @@ targets:
     )
     command = [str(LOADWATCH), "agent", "--config", str(config)]
     with (directory / "agent.log").open("wb") as log:
-        agent = subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}, stdout=log, stderr=log)
+        agent = ForkedLoadwatch(command, env={**os.environ, **ENVIRONMENT}, stdout=log, stderr=log)
         try:
             yield
         finally:

@@ -1,7 +1,6 @@
 """A real server is sent texts that have ended or held up a process: it refuses each, and answers others meanwhile."""
 
 import json
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,8 @@ import pytest
 
 from backend.tests.ingest.writing import HEADERS, body, series
 from backend.tests.promql.hostile import HOSTILE, PANICS
-from tests.serving import LOADWATCH, RealServer
+from tests.fork_server import run_forked
+from tests.serving import RealServer
 
 _API = "/prometheus/api/v1"
 _NUMBERS = {
@@ -86,6 +86,6 @@ def test_rules_with_hostile_texts_are_faults_of_their_file(tmp_path: Path) -> No
     rules = [{"alert": f"A{number}", "expr": text} for number, text in enumerate(HOSTILE.values())]
     # JSON is YAML, and writes any text.
     file.write_text(json.dumps({"groups": [{"name": "hostile", "rules": rules}]}))
-    done = subprocess.run([LOADWATCH, "rules", "check", file], capture_output=True, text=True, timeout=300, check=False)
+    done = run_forked("rules", "check", file)
     assert done.returncode == 1, done.stderr[-2000:]
     assert (done.stdout + done.stderr).count("hostile.yml:1:") >= len(rules)

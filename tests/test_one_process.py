@@ -10,8 +10,9 @@ import pytest
 import urllib3
 
 from backend.tests.ingest.writing import HEADERS, body, series
+from tests.fork_server import run_forked
 from tests.ports import free_port
-from tests.serving import LOADWATCH, RealServer
+from tests.serving import RealServer
 
 
 @pytest.fixture
@@ -35,9 +36,7 @@ def loadwatch(server: RealServer, *arguments: str) -> "subprocess.CompletedProce
         "LOADWATCH_LISTEN": f"127.0.0.1:{free_port()}",
         "LOADWATCH_SERVER": server.url,
     }
-    return subprocess.run(
-        [LOADWATCH, *arguments], capture_output=True, text=True, timeout=120, check=False, env=environment
-    )
+    return run_forked(*arguments, environment=environment)
 
 
 def contents(data: Path) -> dict[str, bytes]:

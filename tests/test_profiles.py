@@ -17,6 +17,7 @@ import urllib3
 from collectors.tests.mariadb import MariaDB, running_mariadb
 from collectors.tests.measuring_server import MeasuringServer, build
 from collectors.tests.measuring_server import running as running_app
+from tests.fork_server import ForkedLoadwatch, run_forked
 from tests.ports import free_port
 from tests.serving import LOADWATCH, RealServer
 
@@ -81,7 +82,7 @@ def agent(folder: Path, server: RealServer, app: str, seconds: int = 1) -> "Gene
     config = folder / "loadwatch.yml"
     config.write_text(CONFIG.format(server=server.url, folder=folder, app=app, seconds=seconds))
     with (folder / "agent.log").open("ab") as log:
-        process = subprocess.Popen([str(LOADWATCH), "agent", "--config", str(config)], stdout=log, stderr=log)
+        process = ForkedLoadwatch([str(LOADWATCH), "agent", "--config", str(config)], stdout=log, stderr=log)
         try:
             yield process
         finally:
@@ -195,15 +196,15 @@ def test_files_are_brought_by_the_command_line(server: RealServer, client: httpx
     junk = tmp_path / "page.html"
     junk.write_text("<html>")
     files = [str(FIXTURES / "go" / "00-cpu-now.pb.gz"), str(junk), str(FIXTURES / "py-spy" / "app.collapsed")]
-    command = [str(LOADWATCH), "import", "--server", server.url, "--profile"]
-    done = subprocess.run([*command, "--run", "run-4", *files], capture_output=True, text=True, check=False)
+    command = ["import", "--server", server.url, "--profile"]
+    done = run_forked(*command, "--run", "run-4", *files)
     assert done.returncode == 1
     assert "page.html: " in done.stderr
     assert "HTML" in done.stderr
     page = f"{server.url}/runs/run-4/profiles?kind="
     assert done.stdout.splitlines() == [f"{page}cpu", f"{page}other"]
     assert {one["cause"] for one in client.get("/api/runs/run-4/profiles").json()["profiles"]} == {"upload"}
-    without = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    without = run_forked(*command, *files)
     assert (without.returncode, "--profile needs --run" in without.stderr) == (2, True)
 
 

@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from tests.serving import LOADWATCH
+from tests.fork_server import run_forked
 
 RULES = """
 groups:
@@ -32,7 +32,7 @@ groups:
 
 
 def loadwatch(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([LOADWATCH, "rules", *arguments], capture_output=True, text=True, check=False, timeout=300)
+    return run_forked("rules", *arguments)
 
 
 def test_check(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +12,9 @@ import urllib3
 
 from backend.tests.ingest.writing import HEADERS, body, series
 from backend.tests.store.prometheus.engines import RealEngine, victoria_metrics, wait_for
+from tests.fork_server import run_forked
 from tests.ports import free_port
-from tests.serving import LOADWATCH, RealServer, wait_until_answers
+from tests.serving import RealServer, wait_until_answers
 
 START_MS = int(time.time() * 1000) // 1000 * 1000 - 12 * 3_600_000
 SERIES = 20
@@ -60,7 +60,7 @@ def write(server: RealServer, second: int, name: str = "engine_test") -> int:
 
 def loadwatch(*arguments: str) -> str:
     """What a command says, which succeeds."""
-    done = subprocess.run([LOADWATCH, *arguments], capture_output=True, text=True, timeout=900, check=False)
+    done = run_forked(*arguments, seconds=900)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 

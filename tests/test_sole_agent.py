@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import urllib3
 
+from tests.fork_server import ForkedLoadwatch
 from tests.ports import free_port
 from tests.serving import RealServer
 
@@ -33,7 +34,7 @@ class Agents:
 
     def run(self, arguments: list[str], log: Path) -> "subprocess.Popen[bytes]":
         with log.open("wb") as file:
-            process = subprocess.Popen([LOADWATCH, *arguments], stdout=file, stderr=file, cwd=self.folder)
+            process = ForkedLoadwatch([LOADWATCH, *arguments], stdout=file, stderr=file, cwd=self.folder)
         self.started.append(process)
         return process
 

@@ -24,6 +24,7 @@ from backend.tests.store.prometheus.engines import RealEngine, prometheus, victo
 from backend.tests.store.prometheus.stub import Asked, Reply, StubEngine, mutual_tls
 from backend.tests.store.transfer.filling import METADATA, add, counted, fill
 from collectors.tests.servers import make_certificate
+from tests.fork_server import ForkedLoadwatch, run_forked
 from tests.serving import LOADWATCH, RealServer
 
 NOW_MS = int(time.time() * 1000)
@@ -47,14 +48,7 @@ def command(data: Path, url: str, *more: str) -> list[str]:
 
 
 def migrate(data: Path, url: str, *more: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command(data, url, *more),
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        env={**os.environ, **environment},
-    )
+    return run_forked(*command(data, url, *more)[1:], environment={**os.environ, **environment}, seconds=900)
 
 
 def exported(engine: RealEngine, selector: str) -> list[dict[str, Any]]:
@@ -115,7 +109,7 @@ def test_killed_in_the_middle_it_goes_on(data: Path, engine: RealEngine) -> None
     kills = 0
     for _ in range(4):
         before = state(data)["sent"]
-        process = subprocess.Popen(command(data, engine.url, "--no-verify"), stderr=subprocess.PIPE, text=True)
+        process = ForkedLoadwatch(command(data, engine.url, "--no-verify"), stderr=subprocess.PIPE, text=True)
         while process.poll() is None and state(data)["sent"] < before + count // 8:
             time.sleep(0.002)
         process.send_signal(signal.SIGKILL)
@@ -132,7 +126,7 @@ def test_killed_in_the_middle_it_goes_on(data: Path, engine: RealEngine) -> None
 @pytest.mark.timeout(1800)
 def test_an_engine_that_is_away_is_waited_for(data: Path, engine: RealEngine) -> None:
     count = fill(data, FIRST_MS - 285 * HOUR_MS, 300, hosts=2, samples=5)
-    process = subprocess.Popen(command(data, engine.url), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = ForkedLoadwatch(command(data, engine.url), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     wait_for("some of it is sent", lambda: state(data)["sent"] > count // 8)
     engine.stop()
     assert process.stderr is not None

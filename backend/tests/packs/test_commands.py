@@ -54,7 +54,7 @@ go_goroutines 7
 
 def packs(data: Path, *arguments: str | Path, path: str = os.environ["PATH"]) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "LOADWATCH_DATA": str(data), "PATH": path}
-    return run_forked("packs", *map(str, arguments), environment=environment)
+    return run_forked("packs", *arguments, environment=environment)
 
 
 @contextmanager
