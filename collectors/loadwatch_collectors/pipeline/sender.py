@@ -258,6 +258,7 @@ class Sender:
         metrics: Callable[[], Iterable[MetricInfo]],
         ca_file: str | None = None,
         wall: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
         clock: ServerClock | None = None,
     ) -> None:
         """Nothing is sent yet. `clock`, the one by which the samples are stamped, is told each measured difference."""
@@ -265,6 +266,7 @@ class Sender:
         self._spool = spool
         self._url = url
         self._wall = wall
+        self._monotonic = monotonic
         self._clock = clock
         self._headers = {**HEADERS, "User-Agent": AGENT, **({"Authorization": f"Bearer {token}"} if token else {})}
         self._timeout_seconds = timeout_seconds
@@ -283,12 +285,12 @@ class Sender:
 
     def ask_time(self, timeout_seconds: float) -> None:
         """Measure the server's clock by a request without samples; an answer that does not come leaves it unknown."""
-        sent_ms = self._wall() * 1000
+        sent = self._monotonic()
         try:
             response = self._post(b"", timeout_seconds)
         except _WriteFailedError:
             return  # The first batch will say so, and log it.
-        self._note_skew(response.headers, sent_ms)
+        self._note_skew(response.headers, sent)
 
     def stop(self, timeout_seconds: float) -> None:
         """Send what waits, for at most the given time and while the server takes it, then end."""
@@ -340,13 +342,13 @@ class Sender:
         body = encode_rows(self._out_of_the_future(batch.rows)) + (
             encode_metadata(self._metrics()) if with_metadata else b""
         )
-        sent_ms = self._wall() * 1000
+        sent = self._monotonic()
         try:
             response = self._post(body, self._timeout_seconds)
         except _WriteFailedError as error:
             self._note_failure(str(error))
             return self._backoff()
-        self._note_skew(response.headers, sent_ms)
+        self._note_skew(response.headers, sent)
         answer = judge_status(response.status)
         if answer is SendResult.TAKEN:
             if with_metadata:
@@ -392,8 +394,11 @@ class Sender:
             for row in rows
         ]
 
-    def _note_skew(self, headers: Mapping[str, str], sent_ms: float) -> None:
-        skew = measure_skew(headers, sent_ms, self._wall() * 1000)
+    def _note_skew(self, headers: Mapping[str, str], sent: float) -> None:
+        received_ms = self._wall() * 1000
+        # The host's clock may have been set while the request was under way.
+        sent_ms = received_ms - (self._monotonic() - sent) * 1000
+        skew = measure_skew(headers, sent_ms, received_ms)
         if skew is not None:
             self.counts.clock_skew_seconds = skew
             if self._clock is not None:

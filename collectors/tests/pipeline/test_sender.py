@@ -38,19 +38,24 @@ def fill(spool: Spool, ticks: int, start: int = 0) -> None:
         spool.append([SampleRow(NOW_MS + tick, SERIES, [float(tick)] * len(SERIES))])
 
 
-@contextmanager
-def sending(
-    spool: Spool, url: str, token: str | None = None, wall: Callable[[], float] = time.time
-) -> Generator[Sender]:
-    sender = Sender(
+def sender_of(spool: Spool, url: str, token: str | None, wall: Callable[[], float]) -> Sender:
+    return Sender(
         spool,
         url=url,
         token=token,
         timeout_seconds=60,
         metrics=lambda: METRICS,
         wall=wall,
+        monotonic=lambda: 0.0,
         clock=ServerClock(wall, lambda: 0.0),
     )
+
+
+@contextmanager
+def sending(
+    spool: Spool, url: str, token: str | None = None, wall: Callable[[], float] = time.time
+) -> Generator[Sender]:
+    sender = sender_of(spool, url, token, wall)
     sender.start()
     try:
         yield sender
@@ -160,6 +165,19 @@ def test_samples_from_before_the_servers_clock_was_known_get_its_time(spool: Spo
     with running(receiver), sending(spool, receiver.url, wall=lambda: NOW_MS / 1000 + 600):
         receiver.wait_for(lambda: len(receiver.samples) == 2)
     assert [sample.timestamp_ms for sample in receiver.samples] == [NOW_MS, NOW_MS]
+
+
+def test_a_clock_that_is_set_while_a_request_is_under_way_is_measured_as_it_is_then(spool: Spool) -> None:
+    host = [NOW_MS / 1000]
+
+    def set_the_clock(_number: int) -> Reply:
+        host[0] += 600
+        return 204, {TIME_HEADER: str(NOW_MS)}, ""
+
+    with running(Receiver(reply=set_the_clock)) as receiver:
+        sender = sender_of(spool, receiver.url, None, lambda: host[0])
+        sender.ask_time(60)
+    assert sender.counts.clock_skew_seconds == 600
 
 
 @pytest.mark.parametrize(
