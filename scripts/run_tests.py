@@ -60,7 +60,7 @@ SUITES: Sequence[Suite] = (
         # in many short modules.
         name="python",
         command=(
-            *(".venv/bin/pytest", "-q", "-m", "not long", "-n", "5", "--dist", "loadscope", "--no-loadscope-reorder"),
+            *(".venv/bin/pytest", "-q", "-m", "not long", "-n", "4", "--dist", "loadscope", "--no-loadscope-reorder"),
             *("--durations=15", "--junitxml={report}"),
         ),
     ),

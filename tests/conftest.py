@@ -26,6 +26,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """Otherwise DuckDB's binding reports all that it made as leaked."""
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def commands_end() -> Iterator[None]:
     """End what a failed test left running."""

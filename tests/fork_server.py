@@ -21,6 +21,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.core import faults
 from loadwatch_collectors.commands.cli import main
 
@@ -106,6 +107,7 @@ def serve(requests: socket.socket) -> bool:
     """Fork for each request until the other end closes; True in each child, which goes on as the command asked for."""
     for command in entry_points(group="loadwatch.commands"):
         command.load()
+    RuleFiles((), int)  # The shipped packs and rules, which the process keeps once they are read.
     while True:
         request, streams, _, _ = socket.recv_fds(requests, LARGEST_REQUEST, 3)
         if not request:

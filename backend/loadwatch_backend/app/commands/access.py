@@ -21,13 +21,12 @@ from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.token_file import TokenFile, TokenFileError
 from loadwatch_backend.access.tokens import TokenService
 from loadwatch_backend.access.users.service import UserService
-from loadwatch_backend.app.commands.start import data_option
+from loadwatch_backend.app.commands.start import data_option, settings_of
 from loadwatch_backend.core.clock import system_clock
 from loadwatch_backend.core.data_directory import open_data_directory
 from loadwatch_backend.core.database.relational import Relational, RelationalError, default_url, open_relational
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.logs import configure_logs
-from loadwatch_backend.core.settings import Settings, SettingsError, load_settings
 
 DAY_MS = 86_400_000
 PEOPLE = [Role.VIEWER.value, Role.EDITOR.value, Role.ADMIN.value]
@@ -280,12 +279,12 @@ def _token_file_errors() -> Generator[None]:
 def _database(data: Path | None) -> Generator[Relational]:
     """The database of the settings, migrated; made where there is none."""
     try:
-        settings = _settings(data)
+        settings = settings_of(data=data)
         # Standard output is for what was asked for: a token may be read from there.
         configure_logs(settings.log_format)
         open_data_directory(settings.data)
         relational = open_relational(settings.relational_url or default_url(settings.data))
-    except (SettingsError, RelationalError, OSError) as error:
+    except (RelationalError, OSError) as error:
         raise click.ClickException(str(error)) from error
     try:
         yield relational
@@ -293,10 +292,6 @@ def _database(data: Path | None) -> Generator[Relational]:
         raise click.ClickException(error.detail) from error
     finally:
         relational.close()
-
-
-def _settings(data: Path | None) -> Settings:
-    return load_settings() if data is None else load_settings(data=data)
 
 
 def _iso(time_ms: int) -> str:

@@ -16,6 +16,7 @@ from loadwatch_formats.terminal import echo
 
 from loadwatch_backend.alerting.rules.model import RuleKind
 from loadwatch_backend.alerting.rules.read import read_rules
+from loadwatch_backend.app.commands.start import settings_of
 from loadwatch_backend.catalogue.packs.grafana import DashboardImport, read_dashboard, slug
 from loadwatch_backend.catalogue.packs.library import FILE, Catalogue, Library, checked, shipped_documents
 from loadwatch_backend.catalogue.packs.proposal import propose
@@ -30,7 +31,6 @@ from loadwatch_backend.catalogue.packs.quality import (
 )
 from loadwatch_backend.catalogue.packs.typed_yaml import Document, Fault, FaultsError
 from loadwatch_backend.catalogue.signals.model import Pack
-from loadwatch_backend.core.settings import load_settings
 from loadwatch_backend.findings.cases import Case, run_case
 from loadwatch_backend.findings.registry import DETECTORS
 
@@ -195,7 +195,7 @@ class _Shown:
 def _folders(folder: Path | None) -> Sequence[Path]:
     if folder is not None:
         return [folder]
-    settings = load_settings()
+    settings = settings_of()
     return settings.packs or [settings.data / "packs"]
 
 

@@ -21,15 +21,7 @@ from loadwatch_formats.terminal import echo
 from loadwatch_backend.access.credentials import setup_link
 from loadwatch_backend.access.modes import AccessSettingsError
 from loadwatch_backend.app.application import create_app
-from loadwatch_backend.app.commands.start import (
-    SETUP_VARIABLE,
-    StartError,
-    bind,
-    check_access,
-    data_option,
-    listen_option,
-    settings_of,
-)
+from loadwatch_backend.app.commands import start
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.core.addresses import ListenAddress, parse_cidrs
 from loadwatch_backend.core.clock import process_clock, system_clock
@@ -38,9 +30,7 @@ from loadwatch_backend.core.database.relational import RelationalError
 from loadwatch_backend.core.database.set_aside import FILES, set_aside
 from loadwatch_backend.core.http_protocol import CONNECTIONS, MOST_CONNECTIONS, BoundedHttpProtocol
 from loadwatch_backend.core.logs import configure_logs
-from loadwatch_backend.core.processes import (
-    take_agent_control,
-)
+from loadwatch_backend.core.processes import take_agent_control
 from loadwatch_backend.core.services import find_service
 from loadwatch_backend.core.settings import Settings, SettingsError, unknown_variables
 from loadwatch_backend.core.version import VERSION
@@ -54,8 +44,8 @@ logger = structlog.get_logger(__name__)
 
 
 @click.command()
-@listen_option
-@data_option
+@start.listen_option
+@start.data_option
 @click.option(
     "--set-aside",
     "damaged",
@@ -64,25 +54,25 @@ logger = structlog.get_logger(__name__)
 )
 def server(listen: str | None, data: Path | None, damaged: str | None) -> None:
     """Take samples, answer questions and serve the page. Settings: docs/reference/settings.md."""
-    settings = settings_of(listen, data)
+    settings = start.settings_of(listen=listen, data=data)
     if damaged is not None:
         _set_aside(settings.data, damaged)
         return
     configure_logs(settings.log_format)
     for sentence in unknown_variables(os.environ):
         logger.warning("unknown setting", reason=sentence)
-    check_access(settings)
+    start.check_access(settings)
     _bound_connections(settings)
-    with bind(settings.listen) as bound:
+    with start.bind(settings.listen) as bound:
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(_serve_and_exit(settings, bound))
         except (DataDirectoryError, EngineSettingsError, RelationalError, AccessSettingsError, SettingsError) as error:
-            raise StartError(str(error)) from error
+            raise start.StartError(str(error)) from error
         except OSError as error:
             if error.filename is None:
                 raise
-            raise StartError(f"cannot write {error.filename}: {error.strerror}.") from error
+            raise start.StartError(f"cannot write {error.filename}: {error.strerror}.") from error
 
 
 # The server -----------------------------------------------------------------------------------------------------------
@@ -96,7 +86,7 @@ def _set_aside(directory: Path, name: str) -> None:
         finally:
             os.close(lock)
     except DataDirectoryError as error:
-        raise StartError(str(error)) from error
+        raise start.StartError(str(error)) from error
     for path in renamed:
         echo(f"renamed: {path}")
     echo("Start the server again. Keep these files until you know that nothing of them is missed.")
@@ -111,7 +101,7 @@ def _bound_connections(settings: Settings) -> None:
     try:
         proxies = parse_cidrs(settings.proxy_networks, "LOADWATCH_PROXY_NETWORKS")
     except ValueError as error:
-        raise StartError(str(error)) from error
+        raise start.StartError(str(error)) from error
     CONNECTIONS.bound(MOST_CONNECTIONS * 2 if soft == resource.RLIM_INFINITY else soft, proxies)
 
 
@@ -161,7 +151,7 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
     app = create_app(
         settings,
         process_clock(),
-        setup_secret=os.environ.get(SETUP_VARIABLE),
+        setup_secret=os.environ.get(start.SETUP_VARIABLE),
         agent_control=take_agent_control(os.environ),
     )
     config = uvicorn.Config(

@@ -29,8 +29,12 @@ class StartError(click.ClickException):
     """The start was refused; the message says why and what to do."""
 
 
-def settings_of(listen: str | None, data: Path | None) -> Settings:
-    overrides: dict[str, Any] = {"listen": listen, "data": data}
+def settings_of(**overrides: Any) -> Settings:
+    """The settings of files and environment, with the options of the command that are not None.
+
+    Raises:
+        StartError: names the setting that cannot be used, and why.
+    """
     try:
         return load_settings(**{name: value for name, value in overrides.items() if value is not None})
     except SettingsError as error:

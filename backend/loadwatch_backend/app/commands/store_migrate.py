@@ -3,14 +3,13 @@
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from loadwatch_formats.terminal import echo
 
+from loadwatch_backend.app.commands.start import settings_of
 from loadwatch_backend.core.clock import system_clock
 from loadwatch_backend.core.data_directory import DataDirectoryError
-from loadwatch_backend.core.settings import Settings, SettingsError, load_settings
 from loadwatch_backend.series.store.embedded.stored_hours import StoredHours, open_stored_hours
 from loadwatch_backend.series.store.errors import EngineSettingsError, StoreReadError
 from loadwatch_backend.series.store.prometheus.connection import Connection
@@ -76,7 +75,9 @@ def migrate(
     if verify and (no_verify or missing or skip_refused or restart):
         raise click.UsageError("--verify sends nothing: give none of the options about sending.")
     try:
-        settings = _settings(to, write_to, data)
+        settings = settings_of(store_url=to, store_write_url=write_to, data=data)
+        if not settings.store_url:
+            raise click.UsageError("Name the engine with --to URL or LOADWATCH_STORE_URL.")
         with open_stored_hours(settings.data, DATABASE_BYTES, DATABASE_THREADS) as source:
             if restart:
                 StateFile(settings.data).path.unlink(missing_ok=True)
@@ -96,20 +97,12 @@ def migrate(
                 _count(target, name, source, _left(StateFile(settings.data).path, SHOWN_SECONDS))
     except DataDirectoryError as error:
         raise click.ClickException(f"{error}. The server of these samples must be stopped; nothing was sent") from error
-    except (EngineSettingsError, SettingsError, TransferError) as error:
+    except (EngineSettingsError, TransferError) as error:
         raise click.ClickException(str(error)) from error
     except StoreReadError as error:
         raise click.ClickException(error.detail) from error
     except OSError as error:
         raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from error
-
-
-def _settings(to: str | None, write_to: str | None, data: Path | None) -> Settings:
-    overrides: dict[str, Any] = {"store_url": to, "store_write_url": write_to, "data": data}
-    settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
-    if not settings.store_url:
-        raise click.UsageError("Name the engine with --to URL or LOADWATCH_STORE_URL.")
-    return settings
 
 
 def _send(

@@ -21,15 +21,7 @@ from loadwatch_formats.terminal import echo
 from loadwatch_backend.access.credentials import new_secret, setup_link
 from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import LOCAL, Access, Role, Scope
-from loadwatch_backend.app.commands.start import (
-    SETUP_VARIABLE,
-    StartError,
-    bind,
-    check_access,
-    data_option,
-    listen_option,
-    settings_of,
-)
+from loadwatch_backend.app.commands import start
 from loadwatch_backend.core.addresses import ListenAddress
 from loadwatch_backend.core.clock import system_clock
 from loadwatch_backend.core.data_directory import open_data_directory
@@ -93,8 +85,8 @@ class OwnAgent:
 
 
 @click.command()
-@listen_option
-@data_option
+@start.listen_option
+@start.data_option
 @click.option(
     "--config",
     "-c",
@@ -109,14 +101,14 @@ class OwnAgent:
 )
 def up(listen: str | None, data: Path | None, config: Path | None, agent_token_file: Path | None) -> None:
     """Start a server and an agent that watches this host; Ctrl-C stops both."""
-    settings = settings_of(listen, data)
-    check_access(settings)
+    settings = start.settings_of(listen=listen, data=data)
+    start.check_access(settings)
     address = _with_port(settings.listen)
     environment = {**os.environ, "LOADWATCH_LISTEN": str(address), "LOADWATCH_DATA": str(settings.data)}
     setup_secret = None
     if access_of(settings) is not Access.OPEN:
         agent_token_file = agent_token_file or _make_agent_token(settings)
-        setup_secret = environment[SETUP_VARIABLE] = new_secret()
+        setup_secret = environment[start.SETUP_VARIABLE] = new_secret()
     stop = StopRequest()
     stop.install()
     own = OwnAgent(
@@ -145,7 +137,7 @@ def up(listen: str | None, data: Path | None, config: Path | None, agent_token_f
             if (remark := stop_child(child)) is not None:
                 echo(remark, err=True)
     if reason is not None:
-        raise StartError(f"{reason}; its own message stands above. Everything else was stopped.")
+        raise start.StartError(f"{reason}; its own message stands above. Everything else was stopped.")
     echo("Loadwatch has stopped.", err=True)
 
 
@@ -153,7 +145,7 @@ def _with_port(address: ListenAddress) -> ListenAddress:
     """The address with a free port in the place of port 0, so that the agent can be told."""
     if address.port:
         return address
-    with bind(address) as bound:
+    with start.bind(address) as bound:
         return ListenAddress(host=address.host, port=bound.getsockname()[1])
 
 
@@ -172,13 +164,13 @@ def _make_agent_token(settings: Settings) -> Path:
     """A file with a new token of our own agent, which may write samples and nothing else; the one before is revoked.
 
     Raises:
-        StartError: the database cannot be used.
+        start.StartError: the database cannot be used.
     """
     try:
         open_data_directory(settings.data)
         database = relational.open_relational(settings.relational_url or relational.default_url(settings.data))
     except relational.RelationalError as error:
-        raise StartError(str(error)) from error
+        raise start.StartError(str(error)) from error
     name = "up-" + re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60]
     try:
         service = tokens.TokenService(database, system_clock)
