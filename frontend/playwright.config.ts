@@ -16,8 +16,8 @@ export default defineConfig({
   // Each with a server and an agent of its own; tests of one file run one after the other, and wait about half the time.
   workers: 3,
   // Against what never comes; no test is about time, and a machine that is busy may take many times as long.
-  timeout: 400_000,
-  expect: { timeout: 90_000 },
+  timeout: 900_000,
+  expect: { timeout: 180_000 },
   reporter: [["list"]],
   outputDir: "test-results",
   use: {

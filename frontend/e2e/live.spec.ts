@@ -42,7 +42,7 @@ test("a drag zooms into a fixed range, Ctrl+Z goes back, and the address restore
     await page.mouse.move(box.x + box.width * 0.99, y, { steps: 5 });
     await page.mouse.up();
     await expect(page).toHaveURL(/from=\d{4}-\d\d-\d\dT/, { timeout: 5_000 });
-  }).toPass({ timeout: 90_000 });
+  }).toPass({ timeout: 180_000 });
   await expect(page.getByRole("button", { name: /^Fixed range/ })).toBeVisible();
   const zoomed = page.url();
   const label = await page.getByRole("button", { name: /Choose a time range/ }).textContent();

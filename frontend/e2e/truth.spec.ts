@@ -219,7 +219,7 @@ async function follow(page: Page, seconds: number, language: Language = "en"): P
         JSON.stringify({ drawn, moments: moments.slice(-2) }),
       ).toBe(true);
       // A redraw may fall between two answers; a contradiction stays.
-    }).toPass({ timeout: 30_000, intervals: [250] });
+    }).toPass({ timeout: 90_000, intervals: [250] });
     await page.waitForTimeout(1000);
   }
 }
@@ -300,7 +300,7 @@ test("run pages and reports say the same", async ({ page }) => {
       await expect(page.getByRole("main").getByText(text, { exact: true }).first()).toBeVisible({ timeout: 1000 });
       const report = await fetch(`${system.url}/api/runs/${run}/report?format=json`, ONCE);
       expect(await report.text()).toContain(JSON.stringify(text).slice(1, -1));
-    }).toPass({ timeout: 60_000 });
+    }).toPass({ timeout: 180_000 });
   }
 });
 

@@ -336,13 +336,9 @@ class Settings(BaseSettings):
 SECRETS = [name for name, field in Settings.model_fields.items() if field.annotation == Secret | None]
 
 
-def _file_variable(name: str) -> str:
-    return f"{PREFIX}{name.upper()}_FILE"
-
-
 def known_variables() -> frozenset[str]:
     return frozenset(PREFIX + name.upper() for name in Settings.model_fields) | {
-        _file_variable(name) for name in SECRETS
+        f"{PREFIX}{name.upper()}_FILE" for name in SECRETS
     }
 
 
@@ -370,7 +366,8 @@ def load_settings(**overrides: Any) -> Settings:
         SettingsError: a value is not allowed; names the variable.
     """
     for name in SECRETS:
-        file, variable = os.environ.get(_file_variable(name)), PREFIX + name.upper()
+        variable = PREFIX + name.upper()
+        file = os.environ.get(f"{variable}_FILE")
         if not file:
             continue
         if os.environ.get(variable):
@@ -384,5 +381,7 @@ def load_settings(**overrides: Any) -> Settings:
         return Settings(**overrides)
     except ValidationError as error:
         # `input` is left out on purpose: a value may be a secret.
-        lines = [f"{PREFIX}{str(item['loc'][0]).upper()}: {item['msg']}" for item in error.errors(include_input=False)]
-        raise SettingsError("\n".join(lines)) from error
+        found = error.errors(include_input=False, include_context=False)
+    # Not in the handler: the library's error keeps all that is loaded, and DuckDB's binding reports it at the end.
+    lines = (f"{PREFIX}{str(one['loc'][0]).upper()}: {one['msg'].removeprefix('Value error, ')}" for one in found)
+    raise SettingsError("\n".join(lines))
