@@ -16,8 +16,8 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the module that waits for an engine for minutes: at the end it would run alone."""
-    items.sort(key=lambda item: item.path.stem != "test_store_migrate")
+    """Begin with the modules that take minutes: at the end one would run alone."""
+    items.sort(key=lambda item: item.path.stem not in ("test_store_migrate", "test_scenarios"))
 
 
 def pytest_collection_finish() -> None:

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";

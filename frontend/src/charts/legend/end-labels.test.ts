@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { afterEach, expect, it } from "vitest";
 import type { Layer } from "@/charts/lines/stacking";
 import { LABEL_PX, placeEndLabels } from "./end-labels";

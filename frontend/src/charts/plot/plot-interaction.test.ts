@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { charts } from "@/app/locales/charts/messages";
 import { CrosshairGroup } from "@/charts/crosshair-group";

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { MOST_REMEMBERED, readHistory, remember, withExpression } from "./history";
 

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { writePreference } from "@/lib/view/preferences";
 import { moved, orderOf, PACKS_CHOICE, readGroupChoice } from "./use-group-choice";

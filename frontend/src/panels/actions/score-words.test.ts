@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { beforeAll, expect, it } from "vitest";
 import type { ActionScore } from "@/api/runs/types";
 import { i18n, startI18n } from "@/app/i18n";

@@ -1,3 +1,4 @@
+// @vitest-environment jsdom
 import { expect, it } from "vitest";
 import { FACTS } from "@/api/runs/facts.gen";
 import { importParams } from "@/api/runs/upload";
