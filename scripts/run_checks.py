@@ -26,7 +26,7 @@ class Check:
 
 CHECKS: Sequence[Check] = (
     # It takes as long as all others together.
-    Check(name="types", command=("node_modules/.bin/pyright",)),
+    Check(name="types", command=("node_modules/.bin/pyright", "--threads")),
     Check(name="format", command=(".venv/bin/ruff", "format", "--check", "--quiet")),
     Check(name="lint", command=(".venv/bin/ruff", "check", "--quiet")),
     Check(name="imports", command=(".venv/bin/lint-imports",)),
