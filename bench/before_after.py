@@ -59,11 +59,11 @@ class Side:
         command = ["git", "rev-parse", "--short", "HEAD"]
         return subprocess.run(command, cwd=self.checkout, capture_output=True, text=True, check=True).stdout.strip()
 
-    def start(self, stack: ExitStack) -> "tuple[Path, str, int]":
-        """Its empty folder, the server's address and pid."""
+    def start(self, stack: ExitStack, what: str = "server") -> "tuple[Path, str, int]":
+        """Its empty folder, the server's address, and the pid of the command."""
 
         def command(_directory: Path, _port: int) -> Sequence[str]:
-            return self.program, "server"
+            return self.program, what
 
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-sides-")))
         return folder, *stack.enter_context(running(replace(SERVERS[0], command=command), folder))
@@ -96,23 +96,30 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def resident_mebibytes(pid: int) -> float:
+    """Memory of a process and of those that it has started."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    status = Path(f"/proc/{pid}/status").read_text()
+    own = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+    return own / 1024 + sum(resident_mebibytes(int(child)) for child in children)
+
+
 def measure_starts(sides: Sequence[Side], repeats: int) -> dict[str, Figures]:
-    """Start with an empty directory, and memory of a server to which nobody sends."""
-    found: dict[str, list[tuple[float, float]]] = {side.name: [] for side in sides}
-    for repeat in range(repeats):
-        for side in sides if repeat % 2 == 0 else reversed(sides):
-            with ExitStack() as stack:
-                _, _, pid = side.start(stack)
-                cpu = cpu_seconds(pid)
-                time.sleep(10)
-                status = Path(f"/proc/{pid}/status").read_text()
-            resident = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
-            found[side.name].append((cpu, resident / 1024))
-    names = ("start until ready, CPU s", "resident after 10 s, MiB")
-    return {
-        side: dict(zip(names, map(statistics.median, zip(*runs, strict=True)), strict=True))
-        for side, runs in found.items()
-    }
+    """Start with an empty directory: CPU of the command, and the memory of all of it once nobody has sent for 10 s."""
+    figures: dict[str, Figures] = {side.name: {} for side in sides}
+    for what in ("server", "up"):
+        found: dict[str, list[tuple[float, float]]] = {side.name: [] for side in sides}
+        for repeat in range(repeats):
+            for side in sides if repeat % 2 == 0 else reversed(sides):
+                with ExitStack() as stack:
+                    _, _, pid = side.start(stack, what)
+                    cpu = cpu_seconds(pid)
+                    time.sleep(10)
+                    found[side.name].append((cpu, resident_mebibytes(pid)))
+        for name, runs in found.items():
+            cpu, resident = map(statistics.median, zip(*runs, strict=True))
+            figures[name] |= {f"`{what}` until ready, its own CPU s": cpu, f"`{what}`, resident, MiB": resident}
+    return figures
 
 
 def measure_requests(sides: Sequence[Side]) -> dict[str, Figures]:
