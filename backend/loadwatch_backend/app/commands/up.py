@@ -164,7 +164,7 @@ def _make_agent_token(settings: Settings) -> Path:
     """A file with a new token of our own agent, which may write samples and nothing else; the one before is revoked.
 
     Raises:
-        start.StartError: the database cannot be used.
+        StartError: the database cannot be used.
     """
     try:
         open_data_directory(settings.data)
