@@ -219,7 +219,7 @@ async function follow(page: Page, seconds: number, language: Language = "en"): P
         JSON.stringify({ drawn, moments: moments.slice(-2) }),
       ).toBe(true);
       // A redraw may fall between two answers; a contradiction stays.
-    }).toPass({ timeout: 90_000, intervals: [250] });
+    }).toPass({ timeout: 30_000, intervals: [250] });
     await page.waitForTimeout(1000);
   }
 }

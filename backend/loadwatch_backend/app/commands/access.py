@@ -4,6 +4,8 @@ They work on the token file, or on the database itself, beside a server that run
 """
 
 import os
+import re
+import socket
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -292,6 +294,24 @@ def _database(data: Path | None) -> Generator[Relational]:
         raise click.ClickException(error.detail) from error
     finally:
         relational.close()
+
+
+def make_agent_token(data: Path) -> Path:
+    """A file with a new token of `loadwatch up`'s agent, which may write samples only; the one before is revoked.
+
+    Raises:
+        ClickException: the database cannot be used.
+    """
+    name = "up-" + re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:60]
+    with _database(data) as relational:
+        tokens = TokenService(relational, system_clock)
+        tokens.revoke_by_name(name)
+        made = tokens.create(TokenIn(name=name, scopes=[Scope.SAMPLES_WRITE]), LOCAL.name, Role.AGENT)
+    path = data / "agent.token"
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        file.write(made.token + "\n")
+    return path
 
 
 def _iso(time_ms: int) -> str:

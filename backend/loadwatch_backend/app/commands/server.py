@@ -75,9 +75,6 @@ def server(listen: str | None, data: Path | None, damaged: str | None) -> None:
             raise start.StartError(f"cannot write {error.filename}: {error.strerror}.") from error
 
 
-# The server -----------------------------------------------------------------------------------------------------------
-
-
 def _set_aside(directory: Path, name: str) -> None:
     try:
         lock = acquire_lock(directory)

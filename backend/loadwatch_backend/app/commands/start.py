@@ -1,4 +1,4 @@
-"""What `loadwatch server` and `loadwatch up` look at before they start; loads neither the server nor its libraries."""
+"""What commands of the server check first: settings, access and address. Loads none of the server's libraries."""
 
 import errno
 import socket
